@@ -36,8 +36,8 @@ def soft_margin(task: BinaryTask, C: float, *args: Any) -> BinaryMachine:
     return binary_machine.soft_margin(task, soft_program(task, C), *args)
 
 
-def nu_margin(task: BinaryTask, nu: float, *args: Any, **found: Any) -> BinaryMachine:
-    return binary_machine.nu_margin(task, nu_program(task, nu), nu, *args, **found)
+def nu_margin(task: BinaryTask, nu: float, *args: Any, **solution: Any) -> BinaryMachine:
+    return binary_machine.nu_margin(task, nu_program(task, nu), nu, *args, **solution)
 
 
 def values(task: BinaryTask, machine: BinaryMachine) -> Any:
@@ -184,7 +184,7 @@ def test_widths_below_rounding_do_not_overflow(rho: float) -> None:
     b = np.array([-0.25, -0.25, 0.25, 0.25])
     found = Solution(b, np.zeros(4), np.array([rho, -rho]), 0.0, 0.0, 0.0, 3)
     with pytest.warns(VanishingMarginWarning):
-        machine = nu_margin(task, 1.0, EXACT, CACHE, found=found)
+        machine = nu_margin(task, 1.0, EXACT, CACHE, solution=found)
     np.testing.assert_array_equal(machine.coefficients, b)
 
 
@@ -192,7 +192,7 @@ def test_widths_below_rounding_do_not_overflow(rho: float) -> None:
 def test_nothing_is_said_of_margins_that_were_not_reached(stopped_by: str) -> None:
     task = task_of([[1.0], [2.0]], [-1, 1])
     found = Solution(np.array([-0.5, 0.5]), np.zeros(2), np.zeros(2), 0.0, 1.0, 1.0, 0, stopped_by)
-    machine = nu_margin(task, 1.0, EXACT, CACHE, found=found)
+    machine = nu_margin(task, 1.0, EXACT, CACHE, solution=found)
     assert machine.solution.stopped_by == stopped_by
 
 

@@ -160,19 +160,19 @@ class Run:
             raise InputError(f"row is a position from 0 to {X.num_rows - 1}, got {row!r}.")
         answers = Predictions(np.arange(X.num_rows), "", None, model.predict(X))
         names = X.column_names
-        (found,) = contributions(
+        (record,) = contributions(
             model, X, answers, [(row, "")], names, seed=0, max_columns=len(names)
         )
         terms = [
             {"column": name, "cell": cell, "contribution": value.value, "low": value.low,
              "high": value.high}
-            for name, cell, value in found.terms
+            for name, cell, value in record.terms
         ]  # fmt: skip
         ends = {"cell": "", "low": None, "high": None}
         rows = [
-            {"column": "start", "contribution": found.start, **ends},
+            {"column": "start", "contribution": record.start, **ends},
             *terms,
-            {"column": "prediction", "contribution": found.prediction, **ends},
+            {"column": "prediction", "contribution": record.prediction, **ends},
         ]
         return to_frame(pa.Table.from_pylist(rows), self._library)
 
@@ -360,10 +360,10 @@ def run(
         if output is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    found = Run(record, folder, library_of(table), request)
+    run = Run(record, folder, library_of(table), request)
     if output is None:
-        weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
-    return found
+        weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
+    return run
 
 
 # --- Steps ----------------------------------------------------------------------------------------

@@ -107,15 +107,15 @@ class CategoricalNB(PseudoCountModel):
 def _least_numbers(min_categories: Any, n_columns: int) -> list[int]:
     if min_categories is None:
         return [0] * n_columns
-    found = np.asarray(min_categories)
-    if found.dtype.kind not in "iu":
-        raise InputError(f"'min_categories' should have integral type. Got {found.dtype} instead.")
-    if found.ndim > 0 and found.shape != (n_columns,):
+    least = np.asarray(min_categories)
+    if least.dtype.kind not in "iu":
+        raise InputError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+    if least.ndim > 0 and least.shape != (n_columns,):
         raise InputError(
             f"'min_categories' should have shape ({n_columns},) when an array-like is provided. "
-            f"Got {found.shape} instead."
+            f"Got {least.shape} instead."
         )
-    return [int(value) for value in np.broadcast_to(found, (n_columns,))]
+    return [int(value) for value in np.broadcast_to(least, (n_columns,))]
 
 
 def _as_categories(sample: Sample) -> Sample:

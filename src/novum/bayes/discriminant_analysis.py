@@ -83,8 +83,10 @@ class DiscriminantAnalysis(GaussianModel):
             raise InputError("Give either shrinkage or covariance_estimator, not both.")
         statistics = GaussianStatistics.of(sample, by_column=False)
         matrices = np.array([self._of_rows(sample, rows, w) for _, rows, w in class_rows(sample)])
-        found = self._estimate_of(statistics, matrices)
-        self._store(statistics, self._store_estimate(found, statistics), certify(found, statistics))
+        estimate = self._estimate_of(statistics, matrices)
+        self._store(
+            statistics, self._store_estimate(estimate, statistics), certify(estimate, statistics)
+        )
         self.__dict__.pop("statistics_", None)
 
     def _of_rows(self, sample: Sample, rows: Positions, weight: Floats | None) -> Floats:
@@ -99,13 +101,13 @@ class DiscriminantAnalysis(GaussianModel):
         # Any object with `fit` and `covariance_` will do; its `fit` need not return it.
         estimator = clone(self.covariance_estimator, safe=False)
         estimator.fit(X)
-        found = np.asarray(estimator.covariance_, float)
-        if found.shape != (X.shape[1], X.shape[1]):
+        matrix = np.asarray(estimator.covariance_, float)
+        if matrix.shape != (X.shape[1], X.shape[1]):
             raise InputError(
-                f"covariance_estimator gave a covariance of shape {found.shape} for {X.shape[1]} "
+                f"covariance_estimator gave a covariance of shape {matrix.shape} for {X.shape[1]} "
                 "columns."
             )
-        return found
+        return matrix
 
     def _estimate_of(self, statistics: GaussianStatistics, matrices: Floats) -> GaussianEstimate:
         """The estimate with these covariances of classes (K, d, d)."""
@@ -199,16 +201,16 @@ class LinearDiscriminantAnalysis(
     def coef_(self) -> Floats:
         """Coefficients of `decision_function`."""
         coef = self._discriminants()[0]
-        found = coef[1:] - coef[:1] if len(self.classes_) == 2 else coef
-        return found.astype(self.means_.dtype)
+        directions = coef[1:] - coef[:1] if len(self.classes_) == 2 else coef
+        return directions.astype(self.means_.dtype)
 
     @property
     def intercept_(self) -> Floats:
         """Constants of `decision_function`."""
         coef, offset = self._discriminants()
         constant = offset - coef @ self._center()
-        found = constant[1:] - constant[:1] if len(self.classes_) == 2 else constant
-        return found.astype(self.means_.dtype)
+        offsets = constant[1:] - constant[:1] if len(self.classes_) == 2 else constant
+        return offsets.astype(self.means_.dtype)
 
     # Projection
 
@@ -242,12 +244,12 @@ class LinearDiscriminantAnalysis(
     def _directions(self) -> tuple[Floats, Floats]:
         """The directions, and their shares in the variance between classes."""
         laws = self.densities_
-        found = _DIRECTIONS.get(laws)
-        if found is None:
-            found = directions_of(self._within(), laws.location, self.class_prior_)
-            _DIRECTIONS[laws] = found
+        directions = _DIRECTIONS.get(laws)
+        if directions is None:
+            directions = directions_of(self._within(), laws.location, self.class_prior_)
+            _DIRECTIONS[laws] = directions
         kept = self.n_components or len(self.classes_) - 1
-        return found.scalings[:, :kept], ratio_shares(found)[:kept]
+        return directions.scalings[:, :kept], ratio_shares(directions)[:kept]
 
     def _within(self) -> Floats:
         """Covariance within classes, as summed: a floor would pass for spread of its own."""
@@ -270,18 +272,18 @@ class LinearDiscriminantAnalysis(
         else:
             coef, offset = self._discriminants()
             scores = (rows - self._center()) @ coef.T + offset
-        found = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-        return answered(self.means_, X, found)
+        decisions = scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return answered(self.means_, X, decisions)
 
     def predict_proba(self, X: Any, noise: ArrayLike | None = None) -> Floats:
         """Posterior probabilities of the classes; see `GaussianClassifier.predict_proba`."""
-        found = super().predict_proba(X, noise)
-        return answered(self.means_, X, found)
+        probabilities = super().predict_proba(X, noise)
+        return answered(self.means_, X, probabilities)
 
     def predict_log_proba(self, X: Any, noise: ArrayLike | None = None) -> Floats:
         """Logarithms of `predict_proba`, right also where probabilities underflow."""
-        found = super().predict_log_proba(X, noise)
-        return answered(self.means_, X, found)
+        logs = super().predict_log_proba(X, noise)
+        return answered(self.means_, X, logs)
 
     def _center(self) -> Floats:
         """`xbar_` in double precision."""
@@ -332,8 +334,8 @@ class LinearDiscriminantAnalysis(
             change(scatter / amount)
             for scatter, amount in zip(statistics.scatters, weight, strict=True)
         ]
-        found = self._estimate_of(statistics, np.array(matrices))
-        return self._store_estimate(found, statistics), certify(found, statistics)
+        estimate = self._estimate_of(statistics, np.array(matrices))
+        return self._store_estimate(estimate, statistics), certify(estimate, statistics)
 
     def _estimate_of(self, statistics: GaussianStatistics, matrices: Floats) -> GaussianEstimate:
         self._check_components(statistics)
@@ -343,8 +345,8 @@ class LinearDiscriminantAnalysis(
             if shares.shape != statistics.weight.shape:
                 shares = statistics.weight / statistics.weight.sum()
         pooled = np.einsum("k,kij->ij", shares, matrices)
-        found = raised_to_floor(pooled, reference_variances(statistics), self._floor())
-        return GaussianEstimate.of_matrices("tied", known_means(statistics), [found])
+        raised = raised_to_floor(pooled, reference_variances(statistics), self._floor())
+        return GaussianEstimate.of_matrices("tied", known_means(statistics), [raised])
 
 
 class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
@@ -435,8 +437,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
 
     def _estimate_of(self, statistics: GaussianStatistics, matrices: Floats) -> GaussianEstimate:
         reference, amount = reference_variances(statistics), float(self.reg_param)
-        found = [
+        raised = [
             raised_to_floor(mixed_with_identity(matrix, amount), reference, self._floor())
             for matrix in matrices
         ]
-        return GaussianEstimate.of_matrices("full", known_means(statistics), found)
+        return GaussianEstimate.of_matrices("full", known_means(statistics), raised)

@@ -226,12 +226,12 @@ def _lower_tail(w: Floats, s: Floats, constant: float) -> tuple[float, float]:
     lowest = 0.5 / w.min() if w.min() < 0 else -np.inf
     start = max(lowest * (1 - 1e-9), -1e6)
     # In log(-t) the saddle point is found whatever its size.
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda log_t: float(log_moment(-np.exp(log_t)) - log_t),
         bounds=(-20.0, float(np.log(-start))),
         method="bounded",
     )
-    saddle = -float(np.exp(found.x))
+    saddle = -float(np.exp(minimum.x))
     top = float(log_moment(saddle))
     linear = constant - float((s[w != 0] ** 2 / w[w != 0]).sum())
     for bend in (0.5, 0.2, 0.05, 0.0):
@@ -273,12 +273,12 @@ def _simulated(
 
     law, log_prior = MatrixDensities.normal(m, C, np.ones(len(p), bool)), np.log(p)
     exponent = int(np.ceil(np.log2(max(n_points, 2))))
-    found = []
+    passes = []
     for number in range(_SCRAMBLINGS):
         points = qmc.Sobol(m.shape[1], seed=seed(random_state, number)).random_base2(exponent)
         z = special.ndtri(np.clip(points, 1e-16, 1 - 1e-16))
-        found.append(_one_pass(z, m, C, p, law, log_prior))
-    values = np.array(found)
+        passes.append(_one_pass(z, m, C, p, law, log_prior))
+    values = np.array(passes)
     standard_error = float(values.std(ddof=1) / np.sqrt(len(values)))
     return ErrorProbability(float(values.mean()), 4 * standard_error, "simulation")
 

@@ -220,13 +220,13 @@ class GaussianClassifier(GaussianModel):
             return NormalLaws(some, weight, self._structure(), self._floor(), self._given_prior())
 
         rule = UnlabelledRows.of(self.unlabelled)
-        found = fit_partly_labelled(laws_of, rows, rule, type(self).__name__)
-        sums, laws = found.fitted.statistics, found.laws
+        estimate = fit_partly_labelled(laws_of, rows, rule, type(self).__name__)
+        sums, laws = estimate.fitted.statistics, estimate.laws
         expected = laws.statistics(sums.expected, sums.class_weight)
-        densities = self._store_estimate(found.fitted.params.estimate, expected)
-        self._store(expected, densities, found.fitted.certificate)
-        self.class_prior_ = found.fitted.params.prior
-        self.unlabelled_weight_ = found.weight
+        densities = self._store_estimate(estimate.fitted.params.estimate, expected)
+        self._store(expected, densities, estimate.fitted.certificate)
+        self.class_prior_ = estimate.fitted.params.prior
+        self.unlabelled_weight_ = estimate.weight
         self.__dict__.pop("statistics_", None)
 
     def _structure(self) -> str:

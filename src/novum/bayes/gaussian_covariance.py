@@ -76,18 +76,18 @@ class GaussianEstimate:
     roots: Roots | None = None
 
     @classmethod
-    def of_matrices(cls, structure: str, means: Floats, found: list[Raised]) -> GaussianEstimate:
+    def of_matrices(cls, structure: str, means: Floats, raised: list[Raised]) -> GaussianEstimate:
         """The estimate with these covariances: one for each class, or a single one for all."""
-        matrices = np.array([one.matrix for one in found])
-        counts = np.array([one.count for one in found])
-        smallest = np.array([one.smallest for one in found])
+        matrices = np.array([one.matrix for one in raised])
+        counts = np.array([one.count for one in raised])
+        smallest = np.array([one.smallest for one in raised])
         return cls(
             structure,
             means,
             matrices[0] if structure == "tied" else matrices,
             np.broadcast_to(counts, len(means)),
             np.broadcast_to(smallest, len(means)),
-            (np.array([one.root for one in found]), np.array([one.log_det for one in found])),
+            (np.array([one.root for one in raised]), np.array([one.log_det for one in raised])),
         )
 
 
@@ -154,8 +154,8 @@ def estimate(
         change(scatter / amount) if amount > 0 else np.diag(reference)
         for scatter, amount in zip(scatters, weight, strict=True)
     ]
-    found = [raised_to_floor(matrix, reference, floor) for matrix in matrices]
-    return GaussianEstimate.of_matrices(structure, means, found)
+    raised = [raised_to_floor(matrix, reference, floor) for matrix in matrices]
+    return GaussianEstimate.of_matrices(structure, means, raised)
 
 
 def _by_column(
@@ -246,29 +246,29 @@ def reference_variances(statistics: GaussianStatistics) -> Floats:
 # --- Certificates ---------------------------------------------------------------------------------
 
 
-def certify(found: GaussianEstimate, statistics: GaussianStatistics) -> Certificate:
+def certify(estimate: GaussianEstimate, statistics: GaussianStatistics) -> Certificate:
     """The largest likelihood above the floor, which the closed form reaches."""
     return Certificate(
         objective="log-likelihood of the rows given their classes",
         verdict=Verdict.PROVED,
-        value=log_likelihood(found, statistics),
+        value=log_likelihood(estimate, statistics),
         iterations=0,
-        details={"structure": found.structure, "raised_directions": int(found.raised.sum())},
+        details={"structure": estimate.structure, "raised_directions": int(estimate.raised.sum())},
     )
 
 
-def log_likelihood(found: GaussianEstimate, statistics: GaussianStatistics) -> float:
+def log_likelihood(estimate: GaussianEstimate, statistics: GaussianStatistics) -> float:
     """Of all present cells given their classes, from the sums alone."""
-    K, d = found.means.shape
-    if found.roots is None:
-        variances = np.broadcast_to(found.covariances.reshape(K, -1), (K, d))
+    K, d = estimate.means.shape
+    if estimate.roots is None:
+        variances = np.broadcast_to(estimate.covariances.reshape(K, -1), (K, d))
         cells, scatters = statistics.cell_weights, statistics.column_scatters
         terms = cells * (np.log(variances) + _LOG_2PI) + scatters / variances
         return float(-0.5 * terms.sum())
     weight, scatters = statistics.weight, statistics.scatters
-    if found.structure == "tied":
+    if estimate.structure == "tied":
         scatters, weight = scatters.sum(axis=0)[None], np.array([weight.sum()])
-    A, log_det = found.roots
+    A, log_det = estimate.roots
     terms = weight * (d * _LOG_2PI + log_det) + np.einsum("kij,kij->k", A, scatters @ A)
     return -0.5 * float(terms.sum())
 
@@ -277,19 +277,21 @@ def log_likelihood(found: GaussianEstimate, statistics: GaussianStatistics) -> f
 
 
 def report_singular(
-    found: GaussianEstimate, classes: Array, weight: Floats, floor: float, learner: str
+    estimate: GaussianEstimate, classes: Array, weight: Floats, floor: float, learner: str
 ) -> None:
     """Warns of classes that were raised to the floor, or refuses them if the floor is zero."""
-    concerned = np.flatnonzero((found.raised > 0) & (weight > 0))
+    concerned = np.flatnonzero((estimate.raised > 0) & (weight > 0))
     if not concerned.size:
         return
-    d = found.means.shape[1]
-    what = "columns" if found.structure in BY_COLUMN else "directions"
-    if found.structure == "tied":
-        whom = f"The covariance that all classes share is zero in {found.raised[0]} of {d} {what}"
+    d = estimate.means.shape[1]
+    what = "columns" if estimate.structure in BY_COLUMN else "directions"
+    if estimate.structure == "tied":
+        whom = (
+            f"The covariance that all classes share is zero in {estimate.raised[0]} of {d} {what}"
+        )
     else:
         shown = [
-            f"{label_text(classes[k])} (weight {weight[k]:g}, {found.raised[k]} of {d} {what})"
+            f"{label_text(classes[k])} (weight {weight[k]:g}, {estimate.raised[k]} of {d} {what})"
             for k in concerned[:5]
         ]
         more = f" and {len(concerned) - 5} more" if len(concerned) > 5 else ""

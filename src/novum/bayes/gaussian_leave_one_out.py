@@ -46,7 +46,7 @@ def leave_one_out(
     sample: Sample,
     codes: Integers,
     statistics: GaussianStatistics,
-    found: GaussianEstimate,
+    estimate: GaussianEstimate,
     log_density: Floats,
     floor: float,
 ) -> LeftOut:
@@ -58,7 +58,7 @@ def leave_one_out(
         Complete rows; weights may be zero.
     codes : array (n,)
         Class of each row among those of the statistics.
-    statistics, found : of all rows
+    statistics, estimate : of all rows
     log_density : array (n, K)
         Under the model of all rows.
     floor : float
@@ -66,13 +66,15 @@ def leave_one_out(
     weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight
     formula = {"full": _full, "tied": _tied, "diagonal": _columns, "spherical": _spherical}
     with np.errstate(divide="ignore", invalid="ignore"):
-        out, left = formula[found.structure](sample.numeric, codes, weight, statistics, log_density)
+        out, left = formula[estimate.structure](
+            sample.numeric, codes, weight, statistics, log_density
+        )
     own = statistics.weight[codes]
     # Without its last row a class is gone, and with it a column of the answer.
     left = np.where(weight >= own, 0.0, left)
     # Where the estimate could touch its floor it is not the formula's.
-    near = left * found.smallest[codes] < 4 * max(floor, 1e-14)
-    left = np.where(near | (found.raised.max() > 0), 0.0, left)
+    near = left * estimate.smallest[codes] < 4 * max(floor, 1e-14)
+    left = np.where(near | (estimate.raised.max() > 0), 0.0, left)
     left[weight == 0] = 1.0
     unchanged = (weight == 0)[:, None]
     return LeftOut(np.where(unchanged, log_density, out), np.nan_to_num(left, nan=0.0))

@@ -129,8 +129,8 @@ class MissingMoments(SumProblem[MomentParameters, ExpectedSums]):
                 scatter[k] / weight[k] if weight[k] > 0 else params.matrices[k]
                 for k in range(len(weight))
             ]
-        found = [raised_to_floor(matrix, self.reference, self.floor).matrix for matrix in matrices]
-        return MomentParameters(means, np.array(found))
+        raised = [raised_to_floor(matrix, self.reference, self.floor).matrix for matrix in matrices]
+        return MomentParameters(means, np.array(raised))
 
     def rounding(self, params: MomentParameters, /) -> float:
         return rounding_of(params.matrices)

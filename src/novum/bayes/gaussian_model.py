@@ -116,8 +116,8 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
     def _likely_laws(
         self, statistics: GaussianStatistics, structure: str
     ) -> tuple[Densities, Certificate]:
-        found = estimate(statistics, structure, self._floor(), self._adjustment())
-        return self._store_estimate(found, statistics), certify(found, statistics)
+        estimated = estimate(statistics, structure, self._floor(), self._adjustment())
+        return self._store_estimate(estimated, statistics), certify(estimated, statistics)
 
     def _fit_rows(self, sample: Sample) -> None:
         """A fit that is not a function of sums, for learners that have one."""
@@ -248,17 +248,19 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         self._store(statistics, densities, certificate)
         self.statistics_ = statistics
 
-    def _store_estimate(self, found: GaussianEstimate, statistics: GaussianStatistics) -> Densities:
+    def _store_estimate(
+        self, estimate: GaussianEstimate, statistics: GaussianStatistics
+    ) -> Densities:
         """Stores means and covariances, says what was odd, and gives the normal laws."""
         name = type(self).__name__
         report_absent(statistics, name)
-        report_singular(found, statistics.classes, statistics.weight, self._floor(), name)
-        self.means_, self.covariances_ = found.means, found.covariances
-        self.covariance_structure_ = found.structure
+        report_singular(estimate, statistics.classes, statistics.weight, self._floor(), name)
+        self.means_, self.covariances_ = estimate.means, estimate.covariances
+        self.covariance_structure_ = estimate.structure
         present = statistics.weight > 0
-        if found.roots is None:
-            return ColumnDensities.normal(found.means, found.covariances, present)
-        return MatrixDensities.normal(found.means, found.covariances, present, found.roots)
+        if estimate.roots is None:
+            return ColumnDensities.normal(estimate.means, estimate.covariances, present)
+        return MatrixDensities.normal(estimate.means, estimate.covariances, present, estimate.roots)
 
     def _store(
         self, statistics: GaussianStatistics, densities: Densities, certificate: Certificate
@@ -441,12 +443,12 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         complete = not np.isnan(np.sum(sample.numeric))
         if not (self._has_formula() and complete):
             return refitted_without(model, sample, statistics)
-        found = estimate(statistics, self._structure(), self._floor())
+        estimated = estimate(statistics, self._structure(), self._floor())
         model._estimate(statistics)
         assert sample.classes is not None
         codes = np.searchsorted(statistics.classes, sample.classes)[sample.target]
         known = model.densities_.log_density(sample.numeric)
-        left = leave_one_out(sample, codes, statistics, found, known, self._floor())
+        left = leave_one_out(sample, codes, statistics, estimated, known, self._floor())
         log_prior = np.broadcast_to(model._log_prior(), known.shape)
         if self._given_prior() is None:
             weight = np.ones(sample.n_rows) if sample.weight is None else sample.weight

@@ -164,21 +164,25 @@ def predictive_densities(
     statistics: GaussianStatistics, structure: str, prior: WeakPrior
 ) -> MatrixDensities | ColumnDensities:
     """Student t law of a new row of each class; a class without rows has the prior's."""
-    found = _posterior(statistics, structure, prior)
+    posterior = _posterior(statistics, structure, prior)
     present = np.ones(len(statistics.classes), bool)
-    inflation = (found.weight + 1) / found.weight
-    K, d = found.location.shape
+    inflation = (posterior.weight + 1) / posterior.weight
+    K, d = posterior.location.shape
     if structure in BY_COLUMN:
-        squares, degrees = found.squares, found.degrees
+        squares, degrees = posterior.squares, posterior.degrees
         if structure == "spherical":
             squares, degrees = squares[:, None], degrees[:, None]
         variances = squares * inflation / degrees
         full = np.broadcast_to(degrees, (K, d))
-        return ColumnDensities(found.location, variances, full, structure == "spherical", present)
-    degrees = np.broadcast_to(found.degrees - d + 1, (K,))
+        return ColumnDensities(
+            posterior.location, variances, full, structure == "spherical", present
+        )
+    degrees = np.broadcast_to(posterior.degrees - d + 1, (K,))
     factor = inflation[:, 0] / degrees
-    matrices = found.squares.reshape(-1, d, d)
-    return MatrixDensities(found.location, matrices, whiteners(matrices), factor, degrees, present)
+    matrices = posterior.squares.reshape(-1, d, d)
+    return MatrixDensities(
+        posterior.location, matrices, whiteners(matrices), factor, degrees, present
+    )
 
 
 # --- Evidence -------------------------------------------------------------------------------------
@@ -186,18 +190,20 @@ def predictive_densities(
 
 def log_evidence(statistics: GaussianStatistics, structure: str, prior: WeakPrior) -> float:
     """`log p(rows | labels, structure)`, means and covariances integrated out."""
-    found = _posterior(statistics, structure, prior)
+    posterior = _posterior(statistics, structure, prior)
     cells = np.asarray(statistics.cell_weights)
     # Every class and column has one mean; its weight grew from k0 to k.
-    total = -0.5 * np.log(np.pi) * cells.sum() + 0.5 * np.log(prior.mean_rows / found.weight).sum()
-    v0, v = found.prior_degrees, found.degrees
+    total = (
+        -0.5 * np.log(np.pi) * cells.sum() + 0.5 * np.log(prior.mean_rows / posterior.weight).sum()
+    )
+    v0, v = posterior.prior_degrees, posterior.degrees
     if structure in BY_COLUMN:
         gammas = special.gammaln(v / 2) - special.gammaln(v0 / 2)
-        logs = 0.5 * (v0 * np.log(found.prior_squares) - v * np.log(found.squares))
+        logs = 0.5 * (v0 * np.log(posterior.prior_squares) - v * np.log(posterior.squares))
         return float(total + (gammas + logs).sum())
-    d = len(found.prior_squares)
-    before = whitener(found.prior_squares)[1]
-    after = [whitener(matrix)[1] for matrix in found.squares.reshape(-1, d, d)]
+    d = len(posterior.prior_squares)
+    before = whitener(posterior.prior_squares)[1]
+    after = [whitener(matrix)[1] for matrix in posterior.squares.reshape(-1, d, d)]
     for degrees, log_det in zip(np.atleast_1d(v), after, strict=True):
         total += _log_gamma(degrees / 2, d) - _log_gamma(v0 / 2, d)
         total += 0.5 * (v0 * before - degrees * log_det)

@@ -342,7 +342,7 @@ def dealt_moments(sample: Sample) -> dict[int, Moments]:
     codes = as_argument(sample.target, np.int64)
     X = as_argument(sample.numeric)
     centers = _provisional_centers(X, codes, len(sample.classes))
-    found = {}
+    moments = {}
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sums = _dealt_squares(X, codes, sample.weight, centers)
         for code, squares in enumerate(sums):
@@ -353,8 +353,8 @@ def dealt_moments(sample: Sample) -> dict[int, Moments]:
             safe = (spread > total * 1e-290) & (np.diagonal(squares)[:-1] <= _EXCESS * spread)
             if total > 0 and safe.all() and np.isfinite(squares).all():
                 high, low = dd.two_sum(centers[code], shift)
-                found[code] = Moments(float(total), high, scatter, 0.0, low)
-    return found
+                moments[code] = Moments(float(total), high, scatter, 0.0, low)
+    return moments
 
 
 def _provisional_centers(X: Floats, codes: Integers, n_classes: int) -> Floats:
@@ -420,10 +420,10 @@ def code_of(label: Any, classes: Array) -> int:
     InputError
         If there is no such class.
     """
-    found = np.flatnonzero(classes == label)
-    if not found.size:
+    positions = np.flatnonzero(classes == label)
+    if not positions.size:
         raise InputError(f"{label!r} is not one of the classes {classes.tolist()[:20]}.")
-    return int(found[0])
+    return int(positions[0])
 
 
 def checked_class_prior(

@@ -403,12 +403,12 @@ def conjunctive_concepts(
     """
     _check_number(1 + math.prod(len(values) + 1 for values in attributes.values()), "conjunctions")
     choices = [[*((name, v) for v in values), None] for name, values in attributes.items()]
-    found = [ConjunctiveConcept(None)]
+    concepts = [ConjunctiveConcept(None)]
     for picks in itertools.product(*choices):
-        found.append(ConjunctiveConcept(tuple(pick for pick in picks if pick is not None)))
+        concepts.append(ConjunctiveConcept(tuple(pick for pick in picks if pick is not None)))
     # A stable sort: those with more conditions first, in the order of the attributes.
-    found[1:] = sorted(found[1:], key=lambda concept: -len(concept.fixed or ()))
-    return _named(found)
+    concepts[1:] = sorted(concepts[1:], key=lambda concept: -len(concept.fixed or ()))
+    return _named(concepts)
 
 
 def all_concepts(instances: Sequence[Hashable]) -> dict[str, ListedConcept]:

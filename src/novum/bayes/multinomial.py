@@ -72,23 +72,23 @@ class PseudoCountModel(NaiveBayesModel):
 
     def _checked_alpha(self, n_columns: int) -> Floats:
         """Pseudo-counts of shape (1,) or (n_columns,)."""
-        found = np.atleast_1d(np.asarray(self.alpha, float))
-        if np.ndim(self.alpha) > 0 and found.shape != (n_columns,):
+        alpha = np.atleast_1d(np.asarray(self.alpha, float))
+        if np.ndim(self.alpha) > 0 and alpha.shape != (n_columns,):
             raise InputError(
                 "When alpha is an array, it should contains `n_features`. "
-                f"Got {found.size} elements instead of {n_columns}."
+                f"Got {alpha.size} elements instead of {n_columns}."
             )
-        if not (np.isfinite(found) & (found >= 0)).all():
+        if not (np.isfinite(alpha) & (alpha >= 0)).all():
             raise InputError("All values in alpha must be greater than 0, or 0 for no smoothing.")
-        if found.min() < _LEAST_ALPHA and not self.force_alpha:
+        if alpha.min() < _LEAST_ALPHA and not self.force_alpha:
             warnings.warn(
                 "alpha too small will result in numeric errors, setting alpha = "
                 f"{_LEAST_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
                 stacklevel=2,
             )
-            return np.maximum(found, _LEAST_ALPHA)
-        return found
+            return np.maximum(alpha, _LEAST_ALPHA)
+        return alpha
 
 
 class CountModel(PseudoCountModel):

@@ -127,13 +127,13 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
                 f"{type(self).__name__} into novum.ensemble.SelfTraining."
             )
         rule, name = UnlabelledRows.of(self.unlabelled), type(self).__name__
-        found = fit_partly_labelled(lambda some, _: NaiveLaws(self, some), rows, rule, name)
-        model = found.fitted.params
+        estimate = fit_partly_labelled(lambda some, _: NaiveLaws(self, some), rows, rule, name)
+        model = estimate.fitted.params
         for attribute in ("statistics_", "schema_", "classes_", "class_count_", "class_prior_"):
             setattr(self, attribute, getattr(model, attribute))
         self._blocks = model._blocks
-        self.certificate_ = found.fitted.certificate
-        self.unlabelled_weight_ = found.weight
+        self.certificate_ = estimate.fitted.certificate
+        self.unlabelled_weight_ = estimate.weight
 
     def _refused_with_em(self) -> str:
         """Why the fit is no maximum of a likelihood, if it is none."""
@@ -365,7 +365,7 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         return self._normalized(self._joint(sample, relative=True))
 
     def _normalized(self, joint: Floats) -> Floats:
-        found = log_normalize(joint, axis=1)[0]
+        normalized = log_normalize(joint, axis=1)[0]
         impossible = np.isneginf(joint).all(axis=1)
         if impossible.any():
             warnings.warn(
@@ -376,8 +376,8 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
                 stacklevel=4,
             )
             with np.errstate(divide="ignore"):
-                found[impossible] = np.log(self.class_prior_)
-        return found
+                normalized[impossible] = np.log(self.class_prior_)
+        return normalized
 
     def _columns_of(self, block: Any) -> Positions:
         """Positions in the table of the columns of a block."""
@@ -388,13 +388,13 @@ class NaiveBayesModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         return self.schema_.categorical
 
     def _class_code(self, label: Any) -> int:
-        found = np.flatnonzero(self.classes_ == label)
-        if found.size == 0:
+        positions = np.flatnonzero(self.classes_ == label)
+        if positions.size == 0:
             raise InputError(
                 f"{label!r} is not a class of this model, which has "
                 f"{', '.join(map(repr, self.classes_.tolist()[:10]))}."
             )
-        return int(found[0])
+        return int(positions[0])
 
     def _check_state(self) -> None:
         """Refuses a loaded model whose parts do not fit together."""

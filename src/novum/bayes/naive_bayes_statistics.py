@@ -332,8 +332,8 @@ def _level_counts(sample: Sample, n_classes: int) -> Floats:
     if sample.schema.is_numeric:
         return np.zeros((0, n_classes))
     sizes = [column.n_levels for column in sample.schema.categorical_columns]
-    found = count_by_class(sample.codes, sizes, sample.target, n_classes, sample.weight)
-    return np.vstack([table.astype(float) for table in found.tables])
+    counts = count_by_class(sample.codes, sizes, sample.target, n_classes, sample.weight)
+    return np.vstack([table.astype(float) for table in counts.tables])
 
 
 # --- Levels and classes ---------------------------------------------------------------------------

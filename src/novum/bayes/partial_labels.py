@@ -89,8 +89,8 @@ class NaiveLaws:
         return prior
 
     def sums(self, params: Any, sample: Sample) -> NaiveBayesStatistics:  # noqa: ARG002
-        found: NaiveBayesStatistics = self.model._sum(sample)
-        return found
+        statistics: NaiveBayesStatistics = self.model._sum(sample)
+        return statistics
 
     def estimate(self, sums: NaiveBayesStatistics, class_weight: Floats, params: Any) -> Any:  # noqa: ARG002
         return self._fitted(sums)
@@ -234,14 +234,14 @@ class NormalLaws:
 
     def statistics(self, sums: Any, class_weight: Floats) -> GaussianStatistics:
         """The expected sums as those of rows that all have labels."""
-        found = sums if self.by_column else self.cells.expected(sums)
-        return replace(found, weight=class_weight)
+        expected = sums if self.by_column else self.cells.expected(sums)
+        return replace(expected, weight=class_weight)
 
     def _from_columns(self, sums: GaussianStatistics, prior: Floats) -> NormalParameters:
-        found = estimate(sums, self.structure, self.floor, reference=self.reference)
+        estimated = estimate(sums, self.structure, self.floor, reference=self.reference)
         present = np.ones(len(prior), bool)
-        densities = ColumnDensities.normal(found.means, found.covariances, present)
-        return NormalParameters(prior, found, densities)
+        densities = ColumnDensities.normal(estimated.means, estimated.covariances, present)
+        return NormalParameters(prior, estimated, densities)
 
     def _from_cells(
         self, sums: ExpectedSums, prior: Floats, before: MomentParameters | None
@@ -249,10 +249,12 @@ class NormalLaws:
         before = self.cells.start(None) if before is None else before  # type: ignore[arg-type]
         moments = self.cells.update(before, sums)
         raised = [raised_to_floor(C, self.reference, self.floor) for C in moments.matrices]
-        found = GaussianEstimate.of_matrices(self.structure, moments.means, raised)
+        estimated = GaussianEstimate.of_matrices(self.structure, moments.means, raised)
         present = np.ones(len(prior), bool)
-        densities = MatrixDensities.normal(found.means, found.covariances, present, found.roots)
-        return NormalParameters(prior, found, densities)
+        densities = MatrixDensities.normal(
+            estimated.means, estimated.covariances, present, estimated.roots
+        )
+        return NormalParameters(prior, estimated, densities)
 
 
 def _of_one_class(weight: float, sample: Sample) -> GaussianStatistics:
@@ -267,9 +269,11 @@ def _of_one_class(weight: float, sample: Sample) -> GaussianStatistics:
     return GaussianStatistics.of(together, by_column=True)
 
 
-def _moments_of(found: GaussianEstimate) -> MomentParameters:
-    matrices = found.covariances if found.covariances.ndim == 3 else found.covariances[None]
-    return MomentParameters(found.means, matrices)
+def _moments_of(estimate: GaussianEstimate) -> MomentParameters:
+    matrices = (
+        estimate.covariances if estimate.covariances.ndim == 3 else estimate.covariances[None]
+    )
+    return MomentParameters(estimate.means, matrices)
 
 
 # --- Mixtures in classes --------------------------------------------------------------------------

@@ -153,13 +153,13 @@ class TextClassifier(DecisionMixin, ClassifierMixin, Learner):
 
         Words that have no part in it are left out.
         """
-        found = self._fitted().explain(self.counts([document]), label, against)
-        speak = np.flatnonzero(found.contributions)
+        explanation = self._fitted().explain(self.counts([document]), label, against)
+        speak = np.flatnonzero(explanation.contributions)
         return replace(
-            found,
+            explanation,
             columns=tuple(self.vocabulary_[speak].tolist()),
-            values=tuple(found.values[j] for j in speak),
-            contributions=found.contributions[speak],
+            values=tuple(explanation.values[j] for j in speak),
+            contributions=explanation.contributions[speak],
         )
 
     def telling_words(self, label: Any, count: int = 10) -> list[tuple[str, float]]:
@@ -200,8 +200,8 @@ class TextClassifier(DecisionMixin, ClassifierMixin, Learner):
 
     @property
     def statistics_(self) -> NaiveBayesStatistics:
-        found: NaiveBayesStatistics = self.classifier_.statistics_
-        return found
+        statistics: NaiveBayesStatistics = self.classifier_.statistics_
+        return statistics
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

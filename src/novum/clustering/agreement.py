@@ -133,20 +133,20 @@ def adjusted_information_of(tables: Floats) -> Floats:
     """Adjusted mutual information, of tables (..., k, l) of whole counts."""
     stack = tables.reshape(-1, *tables.shape[-2:])
     information, one, other = _entropies(stack)
-    found = np.empty(len(stack))
+    values = np.empty(len(stack))
     factorials = gammaln(np.arange(float(stack.sum(axis=(1, 2)).max()) + 1.5) + 1.0)
     for t, table in enumerate(stack):
         a, b = table.sum(axis=1), table.sum(axis=0)
         if ((table > 0).sum(axis=0) <= 1).all() and ((table > 0).sum(axis=1) <= 1).all():
             # The same groups, where room may be 0 too.
-            found[t] = 1.0
+            values[t] = 1.0
             continue
         chance = expected_information(a, b, factorials)
         room = (one[t] + other[t]) / 2.0 - chance
         # Of rounding alone, and without a zero to divide by, as scikit-learn has it.
         room = min(room, -np.finfo(float).eps) if room < 0 else max(room, np.finfo(float).eps)
-        found[t] = (information[t] - chance) / room
-    return found.reshape(tables.shape[:-2])
+        values[t] = (information[t] - chance) / room
+    return values.reshape(tables.shape[:-2])
 
 
 def expected_information(a: Floats, b: Floats, factorials: Floats | None = None) -> float:

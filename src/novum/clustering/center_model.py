@@ -129,8 +129,8 @@ class CenterModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """Distances of every row to every center, (n_rows, n_clusters)."""
         check_is_fitted(self, "cluster_centers_")
         rows = self._distance.prepare(self._features(X))
-        found = rows.cross(self._distance.prepare(self.cluster_centers_, rows))
-        return np.asarray(found.astype(kept_float(X), copy=False))
+        distances = rows.cross(self._distance.prepare(self.cluster_centers_, rows))
+        return np.asarray(distances.astype(kept_float(X), copy=False))
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Any:
         """`fit(X).transform(X)`."""

@@ -184,11 +184,11 @@ class _Job:
         if isinstance(self.learner, TreeOfMerges):
             tree = self.model(more[-1], rng).fit(X).linkage_matrix_
             return one | {k: cut_tree(tree, k) for k in more}
-        found = {}
+        groupings = {}
         for k in more:
             labels = self.model(k, rng).fit(X).labels_
-            found[k] = np.unique(labels, return_inverse=True)[1]
-        return one | found
+            groupings[k] = np.unique(labels, return_inverse=True)[1]
+        return one | groupings
 
     def within(self, X: Any, labels: Integers) -> float:
         if self.has_means:
@@ -273,14 +273,14 @@ def _stability(
 ) -> dict[int, Floats | None]:
     """Agreement of groupings of subsamples with those of all rows."""
     n = len(labels[job.ks[-1]])
-    found: dict[int, list[float]] = {k: [] for k in job.ks if k > 1}
+    agreements: dict[int, list[float]] = {k: [] for k in job.ks if k > 1}
     for i in range(count):
         rng = stream(root, "subsample", i)
         chosen = np.sort(rng.permutation(n)[: max(int(0.8 * n), job.ks[-1] + 1)])
         for k, grouped in job.groupings(rows_of(X, chosen), rng).items():
             if k > 1:
-                found[k].append(adjusted_rand_score(labels[k][chosen], grouped))
-    return {k: np.array(found[k]) if found.get(k) else None for k in job.ks}
+                agreements[k].append(adjusted_rand_score(labels[k][chosen], grouped))
+    return {k: np.array(agreements[k]) if agreements.get(k) else None for k in job.ks}
 
 
 # --- The decision ---------------------------------------------------------------------------------

@@ -93,8 +93,10 @@ def prepared_rows(sample: Any, metric: Any, settings: Any = None) -> DistanceRow
         if sample.is_sparse:
             raise InputError("A function as metric takes dense rows: X.toarray().")
         check_matrix_memory(sample.n_rows)
-        found = pairwise_distances(np.asarray(sample.numeric), metric=metric, **(settings or {}))
-        return MatrixRows(np.asarray(found, np.float64))
+        distances = pairwise_distances(
+            np.asarray(sample.numeric), metric=metric, **(settings or {})
+        )
+        return MatrixRows(np.asarray(distances, np.float64))
     rows: DistanceRows = compared_by(sample, metric, settings).prepare(sample)
     return rows
 

@@ -43,14 +43,14 @@ class Branch:
     @property
     def leaves(self) -> list[Branch]:
         """Its leaves from left to right, without recursion: trees may be as deep as long."""
-        found: list[Branch] = []
+        leaves: list[Branch] = []
         stack = [self]
         while stack:
             node = stack.pop()
             stack.extend(reversed(node.children))
             if not node.children:
-                found.append(node)
-        return found
+                leaves.append(node)
+        return leaves
 
 
 @dataclass(frozen=True, eq=False)

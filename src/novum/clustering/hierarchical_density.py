@@ -236,13 +236,13 @@ def reachability_tree(rows: DistanceRows, k: int, alpha: float) -> tuple[Integer
 
 def _core_distances(rows: DistanceRows, k: int) -> Floats:
     n = len(rows)
-    found = NearestRows(n, k)
+    nearest = NearestRows(n, k)
     step = max(1, _BLOCK // max(n, 1))
     for start in range(0, n, step):
         check_cancelled()
         powers = np.ascontiguousarray(rows.take(slice(start, start + step)).cross_powers(rows))
-        found.add(powers, 0, start)
-    return rows.finish(found.sorted()[0][:, -1])
+        nearest.add(powers, 0, start)
+    return rows.finish(nearest.sorted()[0][:, -1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +319,7 @@ class CondensedTree:
 
     def not_below(self, chosen: list[int], eps: float, single: bool) -> list[int]:
         """Clusters that begin below a distance are replaced by those that do not."""
-        found: list[int] = []
+        candidates: list[int] = []
         for c in chosen:
             above = c
             while 1.0 / self.birth[above] < eps:
@@ -328,10 +328,12 @@ class CondensedTree:
                     above = 0 if single else above
                     break
                 above = up
-            if above not in found:
-                found.append(above)
+            if above not in candidates:
+                candidates.append(above)
         # A cluster inside another that was taken goes with it.
-        return sorted(c for c in found if not any(self._is_inside(c, other) for other in found))
+        return sorted(
+            c for c in candidates if not any(self._is_inside(c, other) for other in candidates)
+        )
 
     def _is_inside(self, c: int, other: int) -> bool:
         above = int(self.parent[c])

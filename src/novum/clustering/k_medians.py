@@ -156,12 +156,12 @@ def _nearest(X: Floats, centers: Floats) -> tuple[Codes, Floats]:
 
 def _medians(X: Floats, weights: Floats) -> Floats:
     """Weighted medians of known cells: the middle of all best points; NaN without a known cell."""
-    found = np.full(X.shape[1], np.nan)
+    medians = np.full(X.shape[1], np.nan)
     for j in range(X.shape[1]):
         known = ~np.isnan(X[:, j])
         if known.any():
-            found[j] = weighted_median(X[known, j], weights[known])
-    return found
+            medians[j] = weighted_median(X[known, j], weights[known])
+    return medians
 
 
 def weighted_median(values: Array, weights: Array) -> float:

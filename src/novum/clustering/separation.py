@@ -59,8 +59,8 @@ def silhouette_samples(X: Any, labels: Any, *, metric: Any = "euclidean") -> Flo
     means[n, codes] = np.inf
     outside = means.min(axis=1)
     most = np.maximum(inside, outside)
-    found = np.where(most > 0, (outside - inside) / np.where(most > 0, most, 1.0), 0.0)
-    return np.where(own > 0, found, 0.0)
+    silhouettes = np.where(most > 0, (outside - inside) / np.where(most > 0, most, 1.0), 0.0)
+    return np.where(own > 0, silhouettes, 0.0)
 
 
 def silhouette_score(

@@ -111,8 +111,8 @@ class Starts:
             moved = self.rows - center
             squares = np.einsum("ij,ij->i", moved, moved)
             ends = points - center
-            found = squares - 2.0 * (ends @ moved.T) + (ends**2).sum(axis=1)[:, np.newaxis]
-            return np.maximum(found, 0.0)
+            costs = squares - 2.0 * (ends @ moved.T) + (ends**2).sum(axis=1)[:, np.newaxis]
+            return np.maximum(costs, 0.0)
         return np.array([np.abs(self.rows - point).sum(axis=1) for point in points])
 
 

@@ -312,14 +312,14 @@ def _on_circles(made: Mapping[str, Array], seconds: Floats) -> dict[str, Array]:
         "day_of_year": lambda: (made["day_of_year"] - 1) / 365.25,
         "hour": lambda: seconds / _SECONDS_OF_DAY,
     }
-    found: dict[str, Array] = {}
+    columns: dict[str, Array] = {}
     for name, values in made.items():
         if name in shares:
             angle = 2 * np.pi * np.asarray(shares[name](), np.float64)
-            found |= {f"{name}_sin": np.sin(angle), f"{name}_cos": np.cos(angle)}
+            columns |= {f"{name}_sin": np.sin(angle), f"{name}_cos": np.cos(angle)}
         elif name != "minute":
-            found[name] = values
-    return found
+            columns[name] = values
+    return columns
 
 
 def _days(moments: Array) -> Floats:

@@ -314,7 +314,7 @@ def _targets(
             tuple(sorted(_real(file, line, w, "the label") for w in text.split(b",") if text))
             for text, line in zip(texts, lines.tolist(), strict=True)
         )
-    found = np.empty(len(texts))
+    targets = np.empty(len(texts))
     for row, (text, line) in enumerate(zip(texts, lines.tolist(), strict=True)):
         if not text:
             raise _broken(
@@ -323,8 +323,8 @@ def _targets(
                 "there is no target before the first cell",
                 "Write one, 0 if it is unknown, or pass targets='label_sets' for an empty set",
             )
-        found[row] = _real(file, line, text, "the target")
-    return found
+        targets[row] = _real(file, line, text, "the target")
+    return targets
 
 
 def _groups(file: Path, groups: list[int | None], lines: Integers) -> Integers | None:

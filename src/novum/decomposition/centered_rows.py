@@ -113,11 +113,11 @@ class CenteredRows:
     @cached_property
     def total(self) -> float:
         """Sum of squares about the mean, the trace of S and of G."""
-        found = 0.0
+        total = 0.0
         for start, stop in self._column_blocks():
             block = self._centered(start, stop)
-            found += float(np.einsum("ij,ij->", block, block))
-        return found
+            total += float(np.einsum("ij,ij->", block, block))
+        return total
 
     def _column_blocks(self) -> Iterator[tuple[int, int]]:
         width = max(16, _WIDE_CELLS // max(1, self.n_rows))
@@ -163,8 +163,8 @@ class CenteredRows:
 
     def times(self, V: Floats) -> Floats:
         """`A V` of a matrix (d, b)."""
-        found = projected(self.X, self.mean, V, is_near=self._is_near)
-        return found * self.roots[:, None] if self._weighted else found
+        product = projected(self.X, self.mean, V, is_near=self._is_near)
+        return product * self.roots[:, None] if self._weighted else product
 
     def transposed_times(self, U: Floats) -> Floats:
         """`A'U` of a matrix (n, b)."""

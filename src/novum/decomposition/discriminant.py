@@ -186,29 +186,29 @@ class DiscriminantProjection(
         self, statistics: ClassScatter, shares: Floats, within: Floats, watch: Stopwatch
     ) -> None:
         d = len(within)
-        found = long_call(
+        directions = long_call(
             lambda: directions_of(within, statistics.mean, shares),
             9.0 * d**3,
             f"The eigenvectors of {d} columns",
         )
-        m = self._checked_count(found, statistics)
+        m = self._checked_count(directions, statistics)
         middle = statistics.mean[int(shares.argmax())]
         self.xbar_ = middle + shares @ (statistics.mean - middle)
         self.means_, self.covariance_, self.priors_ = statistics.mean, within, shares
         self.classes_, self.class_count_ = statistics.classes, statistics.weight
-        self.scalings_ = np.ascontiguousarray(found.scalings[:, :m])
-        self.reconstruction_ = np.ascontiguousarray(found.reconstruction[:m])
-        self.eigenvalues_ = found.ratios[:m]
-        self.explained_variance_ratio_ = ratio_shares(found)[:m]
+        self.scalings_ = np.ascontiguousarray(directions.scalings[:, :m])
+        self.reconstruction_ = np.ascontiguousarray(directions.reconstruction[:m])
+        self.eigenvalues_ = directions.ratios[:m]
+        self.explained_variance_ratio_ = ratio_shares(directions)[:m]
         self.n_components_ = self._n_features_out = m
         self.schema_ = statistics.schema
-        self.certificate_ = certify(found, m, watch.seconds)
+        self.certificate_ = certify(directions, m, watch.seconds)
         warn_if_stopped(self.certificate_, type(self).__name__)
 
-    def _checked_count(self, found: Directions, statistics: ClassScatter) -> int:
-        available = found.scalings.shape[1]
+    def _checked_count(self, directions: Directions, statistics: ClassScatter) -> int:
+        available = directions.scalings.shape[1]
         classes = int((statistics.weight > 0).sum())
-        most = min(classes - 1, len(found.scalings))
+        most = min(classes - 1, len(directions.scalings))
         if self.n_components is not None and self.n_components > most:
             raise InputError(
                 f"n_components cannot be larger than min(n_features, n_classes - 1) = {most}, got "

@@ -128,22 +128,22 @@ def directions_of(within: Floats, means: Floats, shares: Floats) -> Directions:
     )
 
 
-def certify(found: Directions, kept: int, seconds: float) -> Certificate:
+def certify(directions: Directions, kept: int, seconds: float) -> Certificate:
     """What the eigen-residuals prove about the first `kept` directions."""
-    finite = found.ratios[:kept][np.isfinite(found.ratios[:kept])]
-    size = float(found.ratios[np.isfinite(found.ratios)].max(initial=0.0))
-    proved = found.residual <= _TOLERANCE * size or size == 0
+    finite = directions.ratios[:kept][np.isfinite(directions.ratios[:kept])]
+    size = float(directions.ratios[np.isfinite(directions.ratios)].max(initial=0.0))
+    proved = directions.residual <= _TOLERANCE * size or size == 0
     return Certificate(
         objective="between- over within-class scatter",
         verdict=Verdict.PROVED if proved else Verdict.STOPPED_EARLY,
         value=float(finite.sum()) if finite.size else None,
-        residual=found.residual,
+        residual=directions.residual,
         iterations=1,
         details={
             "ratios": finite.tolist(),
-            "infinite_ratios": min(found.n_infinite, kept),
-            "rank_within": found.rank_within,
-            "columns": found.scalings.shape[0],
+            "infinite_ratios": min(directions.n_infinite, kept),
+            "rank_within": directions.rank_within,
+            "columns": directions.scalings.shape[0],
         },
         seconds=seconds,
     )
@@ -212,9 +212,11 @@ def _residual(W: Floats, M: Floats, A: Floats, w: Floats, ratios: Floats) -> flo
     return float(np.linalg.norm(A.T @ off, axis=0).max())
 
 
-def ratio_shares(found: Directions) -> Floats:
+def ratio_shares(directions: Directions) -> Floats:
     """Shares of the directions in the sum of their ratios; infinite ones share 1 equally."""
-    infinite = np.isinf(found.ratios)
+    infinite = np.isinf(directions.ratios)
     if infinite.any():
         return infinite / infinite.sum()
-    return found.ratios / found.ratios.sum() if found.ratios.size else found.ratios
+    return (
+        directions.ratios / directions.ratios.sum() if directions.ratios.size else directions.ratios
+    )

@@ -40,12 +40,12 @@ def held_out_scores(
         The whole spectrum of a sample.
     """
     fold = _folds(rule, sample)
-    found = []
+    scores_of_folds = []
     for number in range(rule.folds):
         spectrum = solve(sample.rows(fold != number))
-        found.append(_fold_scores(spectrum, sample.rows(fold == number)))
-    shortest = min(map(len, found))
-    cut = np.array([scores[:shortest] for scores in found])
+        scores_of_folds.append(_fold_scores(spectrum, sample.rows(fold == number)))
+    shortest = min(map(len, scores_of_folds))
+    cut = np.array([scores[:shortest] for scores in scores_of_folds])
     # A row that is impossible is not made up for by others of infinite density.
     impossible = np.isneginf(cut).any(axis=0)
     total = np.where(impossible, 0.0, cut).sum(axis=0)

@@ -156,10 +156,10 @@ class LowRankNormal(ArrayParameters):
         """Log-density of the coordinates that are present; NaN is missing and integrated out."""
         points = self._points(x)
         rows = points.reshape(-1, self.n_coordinates)
-        found = np.empty(len(rows))
+        densities = np.empty(len(rows))
         for start, stop, part in self._latent_blocks(rows):
-            found[start:stop] = part.log_density
-        return found.reshape(points.shape[:-1])
+            densities[start:stop] = part.log_density
+        return densities.reshape(points.shape[:-1])
 
     # The latent coordinates
 

@@ -71,8 +71,8 @@ def _advising() -> Iterator[None]:
     try:
         yield
     except MissingValuesError as error:
-        refusal, found, _ = str(error).partition("needs every cell.")
-        raise MissingValuesError(f"{refusal}{found} {_ADVICE}") from None
+        refusal, clause, _ = str(error).partition("needs every cell.")
+        raise MissingValuesError(f"{refusal}{clause} {_ADVICE}") from None
 
 
 def _is_plain(X: Any) -> bool:

@@ -249,9 +249,9 @@ class PCA(PrincipalProjection, StatisticsMixin, Learner):
         route = chosen_route(n, d, count, self.svd_solver, sample.is_sparse)
         if route == "krylov":
             check_squares(sample)
-            found = self._iterated(sample, rule)
-            if found is not None:
-                return found, None
+            spectrum = self._iterated(sample, rule)
+            if spectrum is not None:
+                return spectrum, None
             route = "gram" if n < d else "sums"
         if route == "gram":
             statistics = sum_blocks(self._sum, sample) if d <= SUMS_WIDTH else None
@@ -279,12 +279,12 @@ class PCA(PrincipalProjection, StatisticsMixin, Learner):
         products = int(self.iterated_power) + 1 if limited else 1000
         if not given:
             products = exact_budget(n, d, rule + self.n_oversamples)
-        found = krylov_spectrum(
+        spectrum = krylov_spectrum(
             sample,
             rule,
             Iteration(self.n_oversamples, self.tol, products, seed(self.random_state, "start")),
         )
-        return found if given or found.converged else None
+        return spectrum if given or spectrum.converged else None
 
     def _store(
         self, spectrum: Spectrum, schema: Schema, rule: Rule | int | None, watch: Stopwatch

@@ -69,8 +69,8 @@ class PrincipalProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         mean = self.mean_.astype(np.float64, copy=False)
         directions = self._directions().astype(np.float64, copy=False)
         with one_blas_thread():
-            found = projected(rows, mean, directions, is_near=self._is_near())
-        return answered(self.components_, X, found)
+            scores = projected(rows, mean, directions, is_near=self._is_near())
+        return answered(self.components_, X, scores)
 
     def _is_near(self) -> bool:
         """Whether the mean is within four standard deviations of zero."""
@@ -90,19 +90,19 @@ class PrincipalProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if self.whiten:
             axes = np.sqrt(self.explained_variance_)[:, None] * axes
         with one_blas_thread():
-            found = np.asarray(Z @ axes + self.mean_)
-        return answered(self.components_, X, found)
+            restored = np.asarray(Z @ axes + self.mean_)
+        return answered(self.components_, X, restored)
 
     def reconstruction_error(self, X: Any) -> Floats:
         """Squared distance of every row from its projection, of shape (n_rows,)."""
         rows = self._rows(X)
-        found, axes = np.empty(rows.shape[0]), self.components_
+        errors, axes = np.empty(rows.shape[0]), self.components_
         with one_blas_thread():
             for start, stop, block in dense_blocks(rows):
                 about = block - self.mean_
                 about -= (about @ axes.T) @ axes
-                found[start:stop] = np.einsum("ij,ij->i", about, about)
-        return found
+                errors[start:stop] = np.einsum("ij,ij->i", about, about)
+        return errors
 
     def _directions(self) -> Floats:
         """Columns that coordinates are products with; zero where whitening finds no variance."""
@@ -123,16 +123,16 @@ class PrincipalProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         d, k = len(self.mean_), len(variances)
         constant = d * LOG_TWO_PI + float(np.sum(np.log(variances)))
         constant += (d - k) * float(np.log(noise)) if k < d else 0.0
-        found, axes = np.empty(rows.shape[0]), self.components_
+        scores, axes = np.empty(rows.shape[0]), self.components_
         with one_blas_thread():
             for start, stop, block in dense_blocks(rows):
                 about = block - self.mean_
                 Z = about @ axes.T
-                found[start:stop] = np.sum(Z * Z / variances, axis=1)
+                scores[start:stop] = np.sum(Z * Z / variances, axis=1)
                 if k < d:
                     about -= Z @ axes
-                    found[start:stop] += np.einsum("ij,ij->i", about, about) / noise
-        return -0.5 * (found + constant)
+                    scores[start:stop] += np.einsum("ij,ij->i", about, about) / noise
+        return -0.5 * (scores + constant)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Mean log-density of the rows."""
@@ -193,13 +193,13 @@ class PrincipalProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             "singular_values_": (k,),
         }
         for name, shape in shapes.items():
-            found = np.asarray(getattr(self, name))
-            if found.shape != shape:
+            values = np.asarray(getattr(self, name))
+            if values.shape != shape:
                 raise ModelFileError(
-                    f"The model has {name} of shape {found.shape}, but {k} components of {d} "
+                    f"The model has {name} of shape {values.shape}, but {k} components of {d} "
                     f"columns need {shape}."
                 )
-            if not np.isfinite(found).all():
+            if not np.isfinite(values).all():
                 raise ModelFileError(f"The model has numbers in {name} that are not finite.")
         axes = self.components_
         if not np.allclose(axes @ axes.T, np.eye(k), atol=1e-6):

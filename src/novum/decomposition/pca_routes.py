@@ -121,7 +121,7 @@ def gram_spectrum(sample: Sample, count: int | None) -> Spectrum:
     residual = float(np.linalg.norm(G @ vectors - vectors * values))
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     values, axes = _axes(rows, values, vectors)
-    found = Spectrum(
+    spectrum = Spectrum(
         rows.mean,
         values,
         axes,
@@ -131,7 +131,7 @@ def gram_spectrum(sample: Sample, count: int | None) -> Spectrum:
         residual,
         "gram matrix",
     )
-    return settled(found, count, rounding(n))
+    return settled(spectrum, count, rounding(n))
 
 
 def _axes(rows: CenteredRows, values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
@@ -173,7 +173,7 @@ def krylov_spectrum(sample: Sample, count: int, iteration: Iteration) -> Spectru
     def of_rows(U: Floats) -> Floats:
         return rows.times(rows.transposed_times(U))
 
-    found = leading_pairs(
+    spectrum = leading_pairs(
         of_columns if d <= n else of_rows,
         min(n, d),
         count,
@@ -182,11 +182,11 @@ def krylov_spectrum(sample: Sample, count: int, iteration: Iteration) -> Spectru
         tol=iteration.residual,
         max_products=iteration.max_products,
     )
-    values = np.maximum(found.values, 0.0)
+    values = np.maximum(spectrum.values, 0.0)
     if d <= n:
-        axes = np.ascontiguousarray(found.vectors.T)
+        axes = np.ascontiguousarray(spectrum.vectors.T)
     else:
-        values, axes = _axes(rows, values, found.vectors)
+        values, axes = _axes(rows, values, spectrum.vectors)
     pairs = Spectrum(
         rows.mean,
         values,
@@ -194,10 +194,10 @@ def krylov_spectrum(sample: Sample, count: int, iteration: Iteration) -> Spectru
         rows.total,
         rows.weight,
         float(n),
-        float(np.linalg.norm(found.residuals)),
+        float(np.linalg.norm(spectrum.residuals)),
         "randomised Krylov space",
-        found.converged,
-        found.products,
+        spectrum.converged,
+        spectrum.products,
     )
     # One pair less, because no further one was asked for.
     return settled(pairs, count - 1, rounding(min(n, d)))

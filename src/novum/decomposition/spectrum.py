@@ -130,11 +130,11 @@ def spectrum_of(statistics: ComponentStatistics, count: int | None = None) -> Sp
         values, axes = np.zeros(0), np.zeros((0, d))
     total = float(np.sum(R * R))
     residual = float(np.linalg.norm((R @ axes.T).T @ R - values[:, None] ** 2 * axes))
-    found = Spectrum(
+    spectrum = Spectrum(
         table.mean, values**2, axes, total, table.weight, statistics.rows, residual, "factor"
     )
     # Singular values are right to a few units in the last digit of the largest.
-    return settled(found, count, (4 * d * EPSILON) ** 2)
+    return settled(spectrum, count, (4 * d * EPSILON) ** 2)
 
 
 def spectrum_of_moments(moments: Moments, rows: float, count: int | None = None) -> Spectrum:
@@ -151,10 +151,10 @@ def spectrum_of_moments(moments: Moments, rows: float, count: int | None = None)
     squares = np.maximum(values[::-1] * unit, 0.0)
     axes = np.ascontiguousarray(vectors[:, ::-1].T)
     residual = float(np.linalg.norm(axes @ (S / unit) - (squares / unit)[:, None] * axes)) * unit
-    found = Spectrum(
+    spectrum = Spectrum(
         moments.mean, squares, axes, total, moments.weight, rows, residual, "covariance"
     )
-    return settled(found, count, rounding(d))
+    return settled(spectrum, count, rounding(d))
 
 
 def rounding(size: int) -> float:

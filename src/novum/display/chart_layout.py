@@ -313,8 +313,8 @@ def _words(
             places.sort(key=lambda place: place[3] < text_width(mark.text))
         if mark.text:
             # Where all places are taken, the first is as good as the others.
-            found = [(_box(mark.text, *place), place) for place in places]
-            free = [place for box, place in found if not _hits(box, taken, frame)]
+            boxes = [(_box(mark.text, *place), place) for place in places]
+            free = [place for box, place in boxes if not _hits(box, taken, frame)]
             at_x, at_y, anchor, room = free[0] if free else places[0]
             shown, whole = fitting(mark.text, room)
             taken.append(_box(shown, at_x, at_y, anchor, room))

@@ -129,8 +129,8 @@ def _references(root: Element) -> set[str]:
     """Ids that something of the drawing refers to and that exist."""
     existing = {element.get("id") for element in root.iter() if _tag(element) in _USABLE}
     values = (e.get(name, "") for e in root.iter() for name in (*_HREFS, "clip-path"))
-    found = (_LOCAL.match(value) for value in values)
-    return {match[1] for match in found if match and match[1] in existing}
+    matches = (_LOCAL.match(value) for value in values)
+    return {match[1] for match in matches if match and match[1] in existing}
 
 
 def _rebuilt(element: Element, names: Mapping[str, str]) -> Iterator[Element]:
@@ -154,25 +154,25 @@ def _rebuilt(element: Element, names: Mapping[str, str]) -> Iterator[Element]:
 
 
 def _attributes(element: Element, names: Mapping[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for name, value in element.attrib.items():
         is_geometry = name in _GEOMETRY and _GEOMETRY_VALUE.match(value)
         is_paint = name in _PAINT and _PAINT_VALUE.match(value) and "url" not in value
         if is_geometry or is_paint or (name == "class" and _PALETTE.match(value)):
-            found[name] = _DECIMALS.sub(lambda match: rounded(float(match[0])), value)
-    found.update(_links(element, names))
-    return found
+            attributes[name] = _DECIMALS.sub(lambda match: rounded(float(match[0])), value)
+    attributes.update(_links(element, names))
+    return attributes
 
 
 def _links(element: Element, names: Mapping[str, str]) -> dict[str, str]:
-    found = {}
+    links = {}
     if element.get("id", "") in names:
-        found["id"] = names[element.get("id", "")]
+        links["id"] = names[element.get("id", "")]
     for name in (*_HREFS, "clip-path"):
         match = _LOCAL.match(element.get(name, ""))
         if match and match[1] in names:
             here = f"#{names[match[1]]}"
-            found["clip-path" if name == "clip-path" else "href"] = (
+            links["clip-path" if name == "clip-path" else "href"] = (
                 f"url({here})" if name == "clip-path" else here
             )
-    return found
+    return links

@@ -52,14 +52,14 @@ def paint(kind: str, color: Color | None, opacity: float = 1.0) -> dict[str, str
     if color is None:
         return {kind: "none"}
     strength = opacity * (STRENGTHS[color] if isinstance(color, str) else 1.0)
-    found: dict[str, str | float | None] = {kind: "currentColor"}
+    colors: dict[str, str | float | None] = {kind: "currentColor"}
     if not isinstance(color, str):
-        found = {kind: series_color(color)}
+        colors = {kind: series_color(color)}
         if color < len(SERIES):
-            found = {"class_": f"{kind}-series-{color + 1}", **found}
+            colors = {"class_": f"{kind}-series-{color + 1}", **colors}
     if strength < 1:
-        found[f"{kind}_opacity"] = strength
-    return found
+        colors[f"{kind}_opacity"] = strength
+    return colors
 
 
 def variables(colors: tuple[str, ...]) -> str:

@@ -152,8 +152,8 @@ class ConditionalTable:
     @property
     def space(self) -> StateSpace:
         """All variables with their states, the given ones first."""
-        found: StateSpace = self.__dict__["space"]
-        return found
+        space: StateSpace = self.__dict__["space"]
+        return space
 
 
 # --- Checks ---------------------------------------------------------------------------------------

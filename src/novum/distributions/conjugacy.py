@@ -111,15 +111,15 @@ def log_evidence(prior: Any, likelihood: Any, data: Any, weight: ArrayLike | Non
     0.083333
     """
     pair = _pair(prior, likelihood)
-    found = float(pair.log_evidence(_statistics(pair, data, weight)))
+    evidence = float(pair.log_evidence(_statistics(pair, data, weight)))
     if not isinstance(likelihood, KnownTrials):
-        return found
+        return evidence
     if _is_statistics(data):
         raise InputError(
             "The evidence of counts needs the coefficient of every observation, which statistics "
             "do not hold. Pass the observations."
         )
-    return found + float(pair.log_coefficients(data, weight))
+    return evidence + float(pair.log_coefficients(data, weight))
 
 
 def map_estimate(law: Any, likelihood: Any = None) -> Any:

@@ -92,8 +92,10 @@ class BetaBinomial:
     def quantile(self, level: ArrayLike) -> Floats:
         """The smallest count at which the cdf reaches `level`."""
         values = arguments.levels("BetaBinomial", level)
-        found = np.searchsorted(self._sums, np.where(np.isnan(values), 0.0, values), side="left")
-        return arguments.keep_missing(np.minimum(found, self.trials).astype(float), values)
+        positions = np.searchsorted(
+            self._sums, np.where(np.isnan(values), 0.0, values), side="left"
+        )
+        return arguments.keep_missing(np.minimum(positions, self.trials).astype(float), values)
 
     @cached_property
     def _sums(self) -> Floats:

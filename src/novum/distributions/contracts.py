@@ -333,11 +333,11 @@ def check_divergence(case: LawCase) -> None:
         return
     itself = case.law.kl(case.law)
     assert abs(itself) < 1e-12, f"the divergence of a law from itself is {itself!r}"
-    found = case.law.kl(case.other)
-    assert found > 0, f"the divergence of different laws is {found!r}"
+    divergence = case.law.kl(case.other)
+    assert divergence > 0, f"the divergence of different laws is {divergence!r}"
     values = case.sample()
     gaps = log_density_at(case.law, values) - log_density_at(case.other, values)
-    _assert_mean(gaps, np.asarray(found), "divergence")
+    _assert_mean(gaps, np.asarray(divergence), "divergence")
 
 
 # --- Comparing ------------------------------------------------------------------------------------

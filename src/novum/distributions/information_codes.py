@@ -70,16 +70,16 @@ class PrefixCode:
 
     def decode(self, letters: str) -> list[Hashable]:
         symbols = dict(zip(self.words, self.symbols, strict=True))
-        found: list[Hashable] = []
+        symbols_read: list[Hashable] = []
         word = ""
         for letter in letters:
             word += letter
             if word in symbols:
-                found.append(symbols[word])
+                symbols_read.append(symbols[word])
                 word = ""
         if word:
             raise InputError(f"The text ends inside a word: {word[:20]!r} is left.")
-        return found
+        return symbols_read
 
 
 def huffman_code(probabilities: Mapping[Hashable, float] | ArrayLike) -> PrefixCode:

@@ -62,22 +62,22 @@ def named_columns(
 ) -> dict[str, Any]:
     """The chosen columns by name, in a form that `arrow_column` takes."""
     if isinstance(frame, Mapping):
-        found = {str(name): _sequence(values) for name, values in frame.items()}
+        columns = {str(name): _sequence(values) for name, values in frame.items()}
     elif is_frame(frame):
         table = frame_of(frame)
-        found = {str(name): frame_column(table, i) for i, name in enumerate(table.columns)}
+        columns = {str(name): frame_column(table, i) for i, name in enumerate(table.columns)}
     else:
         raise InputError(
             f"{what} from a data frame or a mapping of names to columns, got "
             f"{type(frame).__name__}."
         )
-    chosen = tuple(found) if wanted is None else names_of(wanted)
+    chosen = tuple(columns) if wanted is None else names_of(wanted)
     for name in chosen:
-        if name not in found:
-            raise InputError(f"There is no column {name!r}; there are {', '.join(found)}.")
+        if name not in columns:
+            raise InputError(f"There is no column {name!r}; there are {', '.join(columns)}.")
     if not chosen:
         raise InputError(f"{what} from at least one column; there is none.")
-    return {name: found[name] for name in chosen}
+    return {name: columns[name] for name in chosen}
 
 
 def _sequence(values: Any) -> Any:

@@ -128,11 +128,11 @@ class StateSpace(tuple[StateAxis, ...]):
 
     def places(self, names: Sequence[str]) -> tuple[int, ...]:
         """The axes of several variables, each named once."""
-        found = tuple(self.place(name) for name in names)
-        if len(set(found)) != len(found):
+        places_of = tuple(self.place(name) for name in names)
+        if len(set(places_of)) != len(places_of):
             twice = next(name for name in names if list(names).count(name) > 1)
             raise InputError(f"Variable {twice!r} is named twice. Name each variable once.")
-        return found
+        return places_of
 
     def axis(self, name: str) -> StateAxis:
         return self[self.place(name)]

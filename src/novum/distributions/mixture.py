@@ -405,16 +405,16 @@ class RealMixtureLaw(MixtureLaw):
             step = 1.0 if self.discrete else 0.0
             b = np.where(open_ & reached, middle, b)
             a = np.where(open_ & ~reached, middle + step, a)
-        found = np.where(inside, b, np.where(levels >= 1, self.support[1], low))
-        return arguments.keep_missing(np.where(levels <= 0, self.support[0], found), levels)
+        quantiles = np.where(inside, b, np.where(levels >= 1, self.support[1], low))
+        return arguments.keep_missing(np.where(levels <= 0, self.support[0], quantiles), levels)
 
     def probability(self, a: ArrayLike, b: ArrayLike) -> Floats:
         """`P(a <= X <= b)`."""
         parts = [
             getattr(law, "interval_probability", None) or law.probability for law in self.components
         ]
-        found = np.tensordot(self.weights, np.array([part(a, b) for part in parts]), 1)
-        return np.minimum(found, 1.0)
+        probabilities = np.tensordot(self.weights, np.array([part(a, b) for part in parts]), 1)
+        return np.minimum(probabilities, 1.0)
 
     @property
     def mean(self) -> float:

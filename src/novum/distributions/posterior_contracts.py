@@ -97,14 +97,15 @@ def check_bayes_rule(case: ConjugateCase) -> None:
     after = posterior(case.prior, case.likelihood, case.both)
     evidence = log_evidence(case.prior, case.likelihood, case.both)
     drawn = after.sample(8, random_state=0)
-    found = log_density_at(after, drawn)
+    densities = log_density_at(after, drawn)
     before = log_density_at(case.prior, drawn)
     parts = drawn if isinstance(drawn, tuple) else (drawn,)
     for place, parameters in enumerate(zip(*parts, strict=True)):
         chance = float(log_density_at(case.given(*parameters), case.both).sum())
         expected = chance + before[place] - evidence
-        assert _close(float(found[place]), expected, size=abs(chance) + abs(evidence)), (
-            f"the log-density of the posterior is {found[place]!r}; Bayes' rule gives {expected!r}"
+        assert _close(float(densities[place]), expected, size=abs(chance) + abs(evidence)), (
+            f"the log-density of the posterior is {densities[place]!r}; Bayes' rule gives "
+            f"{expected!r}"
         )
 
 
@@ -115,9 +116,9 @@ def check_predictive(case: ConjugateCase) -> None:
     for place in range(min(len(case.second), 5)):
         one = case.second[place : place + 1]
         expected = log_evidence(after, case.likelihood, one)
-        found = float(log_density_at(law, one)[0])
-        assert _close(found, expected), (
-            f"the predictive log-density of {one!r} is {found!r}, its evidence {expected!r}"
+        density = float(log_density_at(law, one)[0])
+        assert _close(density, expected), (
+            f"the predictive log-density of {one!r} is {density!r}, its evidence {expected!r}"
         )
 
 
@@ -132,10 +133,10 @@ def check_weights_of_data(case: ConjugateCase) -> None:
 # --- Comparing ------------------------------------------------------------------------------------
 
 
-def _assert_same(found: Any, expected: Any, when: str) -> None:
-    assert type(found) is type(expected), f"{when}: {type(found).__name__}"
+def _assert_same(actual: Any, expected: Any, when: str) -> None:
+    assert type(actual) is type(expected), f"{when}: {type(actual).__name__}"
     for part in dataclasses.fields(expected):
-        left, right = getattr(found, part.name), getattr(expected, part.name)
+        left, right = getattr(actual, part.name), getattr(expected, part.name)
         size = float(np.max(np.abs(right)))
         np.testing.assert_allclose(
             left, right, rtol=_AGREE, atol=_AGREE * size, err_msg=f"{part.name} {when}"

@@ -320,16 +320,16 @@ class AdaBoostClassifier(DecisionMixin, ClassifierMixin, BoostedCommittee, Contr
         A row that goes down several branches, because a cell is missing, gets one whole vote from
         the tree all the same, which is no sum over leaves: such rows are refused.
         """
-        found = super().contributions(X, background, interactions=interactions)
+        contributions = super().contributions(X, background, interactions=interactions)
         votes = self._votes(X)
-        parted = np.abs(found.predictions - votes).max(axis=1) > 1e-9 * np.abs(votes).max()
+        parted = np.abs(contributions.predictions - votes).max(axis=1) > 1e-9 * np.abs(votes).max()
         if parted.any():
             raise InputError(
                 f"Row {int(parted.argmax())} lacks a cell and goes down several branches, but each "
                 "tree has one vote: it is no sum to which columns contribute. Fit a base learner "
                 "with missing='direction', or leave such rows out."
             )
-        return found
+        return contributions
 
     # Prediction
 
@@ -375,8 +375,8 @@ class AdaBoostClassifier(DecisionMixin, ClassifierMixin, BoostedCommittee, Contr
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Accuracy after each round."""
-        for found in self.staged_predict(X):
-            yield float(accuracy_score(y, found, sample_weight=sample_weight))
+        for predicted in self.staged_predict(X):
+            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _votes(self, X: Any) -> Floats:
         """Votes for the classes, (n, n_classes)."""
@@ -390,9 +390,9 @@ class AdaBoostClassifier(DecisionMixin, ClassifierMixin, BoostedCommittee, Contr
         """Votes after each round; the array is the same each time."""
         check_is_fitted(self)
         votes: Floats | None = None
-        for found, weight in zip(self._answers(X), self.estimator_weights_, strict=True):
-            votes = np.zeros((found.size, self.n_classes_)) if votes is None else votes
-            votes[np.arange(found.size), found] += weight
+        for codes, weight in zip(self._answers(X), self.estimator_weights_, strict=True):
+            votes = np.zeros((codes.size, self.n_classes_)) if votes is None else votes
+            votes[np.arange(codes.size), codes] += weight
             yield votes
 
     def _answers(self, X: Any) -> Iterator[Array]:

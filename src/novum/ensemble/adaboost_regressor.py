@@ -225,19 +225,19 @@ class AdaBoostRegressor(RegressorMixin, BoostedCommittee):
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Share of the variance explained after each round."""
-        for found in self.staged_predict(X):
-            yield float(r2_score(y, found, sample_weight=sample_weight))
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _predictions(self, X: Any) -> Floats:
         """What each learner predicts, (n, n_rounds)."""
         check_is_fitted(self)
         if self._members:
             table = checked_rows(self, X, reset=False)
-            found = [np.ravel(member.predict(table)) for member in self._members]
+            predictions = [np.ravel(member.predict(table)) for member in self._members]
         else:
             cells = self._cells(X)
-            found = [tree_values(tree, cells)[:, 0] for tree in self._trees]
-        return np.column_stack(found)
+            predictions = [tree_values(tree, cells)[:, 0] for tree in self._trees]
+        return np.column_stack(predictions)
 
     def _check_state(self) -> None:
         """Refuses a loaded model whose parts do not fit together."""
@@ -263,13 +263,13 @@ def relative_losses(predicted: Any, target: Floats, loss: str) -> Floats:
     >>> relative_losses([1.0, 2.0, 5.0], np.array([1.0, 1.0, 3.0]), "square").tolist()
     [0.0, 0.25, 1.0]
     """
-    found = np.ravel(predicted)
-    if found.shape != target.shape or not np.isfinite(found).all():
+    predictions = np.ravel(predicted)
+    if predictions.shape != target.shape or not np.isfinite(predictions).all():
         raise InputError(
             "A base learner predicts numbers that are not finite, or not one for each row. Check "
             "its fit on rows drawn from the table."
         )
-    errors = np.abs(found - target)
+    errors = np.abs(predictions - target)
     largest = errors.max()
     relative = errors / largest if largest > 0 else errors
     if loss == "square":
@@ -285,12 +285,12 @@ def weighted_medians(values: Floats, weights: Floats) -> Floats:
     >>> weighted_medians(np.array([[3.0, 1.0, 2.0]]), np.array([1.0, 1.0, 3.0])).tolist()
     [2.0]
     """
-    found = np.empty(len(values))
+    medians = np.empty(len(values))
     for start in range(0, len(values), _BLOCK):
         block = values[start : start + _BLOCK]
         order = np.argsort(block, axis=1, kind="stable")
         reached = np.cumsum(weights[order], axis=1)
         place = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
         rows = np.arange(len(block))
-        found[start : start + _BLOCK] = block[rows, order[rows, place]]
-    return found
+        medians[start : start + _BLOCK] = block[rows, order[rows, place]]
+    return medians

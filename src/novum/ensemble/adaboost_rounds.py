@@ -150,8 +150,8 @@ def boost(
             stopped_by = "zero error" if perfect else "early stopping" if over else "callback"
             break
         weak.reweigh(max(-LARGEST_STEP, min(step, LARGEST_STEP)))
-    found = Rounds(n_classes, tuple(errors), tuple(weights), stopped_by)
-    return found if best is None else found.first(max(best.rounds, 1))
+    rounds = Rounds(n_classes, tuple(errors), tuple(weights), stopped_by)
+    return rounds if best is None else rounds.first(max(best.rounds, 1))
 
 
 def learner_weight(error: float, n_classes: int) -> float:

@@ -165,8 +165,8 @@ class BaggingClassifier(DecisionMixin, ClassifierMixin, Bagging):
 
     def _by_class(self, table: Any, m: int, method: str, more: Any) -> Floats:
         member = self.estimators_[m]
-        found = np.asarray(getattr(member, method)(self._seen_by(table, m), **more))
-        return align_classes(found, member.classes_, np.arange(self.n_classes_), method)
+        probabilities = np.asarray(getattr(member, method)(self._seen_by(table, m), **more))
+        return align_classes(probabilities, member.classes_, np.arange(self.n_classes_), method)
 
     def _mean_probability(self, X: Any, asked: Any) -> Floats:
         table = checked_rows(self, X, reset=False)
@@ -180,8 +180,8 @@ class BaggingClassifier(DecisionMixin, ClassifierMixin, Bagging):
         """Probabilities by one member of rows with its columns, or 1 for the class it names."""
         member, codes = self.estimators_[m], np.arange(self.n_classes_)
         if hasattr(member, "predict_proba"):
-            found = np.asarray(member.predict_proba(seen, **asked.get("predict_proba", {})))
-            return align_classes(found, member.classes_, codes)
+            probabilities = np.asarray(member.predict_proba(seen, **asked.get("predict_proba", {})))
+            return align_classes(probabilities, member.classes_, codes)
         return np.eye(len(codes))[member_codes(member, seen, codes, **asked.get("predict", {}))]
 
     def _judge_out_of_bag(self, training: TrainingRows) -> None:
@@ -278,5 +278,7 @@ feature_names_in_, certificate_
         weight = None if training.weight is None else training.weight[known]
         self.oob_score_ = np.nan
         if np.count_nonzero(known) > 1:
-            found = self.oob_prediction_[kept[known]]
-            self.oob_score_ = float(r2_score(training.target[known], found, sample_weight=weight))
+            predicted = self.oob_prediction_[kept[known]]
+            self.oob_score_ = float(
+                r2_score(training.target[known], predicted, sample_weight=weight)
+            )

@@ -173,10 +173,10 @@ class Bagging(MetaEstimatorMixin, Learner, metaclass=ABCMeta):
         self.estimator_ = self._base()
         draws = self._draws(training, made)
         task = _MemberTask(self.estimator_, draws, training, self._fit_params(params))
-        found = run_members(self, task, range(made, self.n_estimators))
+        members = run_members(self, task, range(made, self.n_estimators))
         columns = [draws.columns(m) for m in range(made, self.n_estimators)]
         # New lists: a fit that does not come to its end must leave those of the last one alone.
-        self.estimators_ = [*(self.estimators_ if made else []), *found]
+        self.estimators_ = [*(self.estimators_ if made else []), *members]
         self.estimators_features_ = [*(self.estimators_features_ if made else []), *columns]
         self._resamplings = [*(self._resamplings if made else []), draws]
         return True
@@ -244,12 +244,12 @@ class Bagging(MetaEstimatorMixin, Learner, metaclass=ABCMeta):
 
         sums: Any = None
         asked = np.zeros(training.n_given, np.int64)
-        for rows, found in in_order(left_out, len(self.estimators_), self.n_jobs):
+        for rows, predicted in in_order(left_out, len(self.estimators_), self.n_jobs):
             if rows.size == 0:
                 continue
             if sums is None:
-                sums = np.zeros((training.n_given, *np.shape(found)[1:]))
-            sums[kept[rows]] += found
+                sums = np.zeros((training.n_given, *np.shape(predicted)[1:]))
+            sums[kept[rows]] += predicted
             asked[kept[rows]] += 1
         never = int(np.count_nonzero(asked[kept] == 0))
         if never:

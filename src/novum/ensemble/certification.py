@@ -51,14 +51,14 @@ def certify_members(
     >>> str(found.verdict), round(found.value, 4)
     ('proved', 0.1667)
     """
-    found = [getattr(member, "certificate_", None) for member in members]
-    known = [each for each in found if isinstance(each, Certificate)]
-    verdicts = [each.verdict if isinstance(each, Certificate) else None for each in found]
+    certificates = [getattr(member, "certificate_", None) for member in members]
+    known = [each for each in certificates if isinstance(each, Certificate)]
+    verdicts = [each.verdict if isinstance(each, Certificate) else None for each in certificates]
     return Certificate(
-        objective=_objective(what, found),
+        objective=_objective(what, certificates),
         verdict=weakest(verdict or Verdict.LOCAL for verdict in verdicts),
-        value=_mean([each.value for each in known], weights) if _alike(found) else None,
-        gap=_mean([each.gap for each in known], weights) if _alike(found) else None,
+        value=_mean([each.value for each in known], weights) if _alike(certificates) else None,
+        gap=_mean([each.gap for each in known], weights) if _alike(certificates) else None,
         details=_details(verdicts, names),
         seconds=seconds,
     )
@@ -105,14 +105,14 @@ def weakest(verdicts: Any) -> Verdict:
     return _WEAKER[max(_WEAKER.index(verdict) for verdict in verdicts)]
 
 
-def _objective(what: str, found: list[Any]) -> str:
-    return f"{what}: mean of {found[0].objective}" if _alike(found) else what
+def _objective(what: str, certificates: list[Any]) -> str:
+    return f"{what}: mean of {certificates[0].objective}" if _alike(certificates) else what
 
 
-def _alike(found: list[Any]) -> bool:
+def _alike(certificates: list[Any]) -> bool:
     """Whether all members minimize the same function, so that a mean of values has a meaning."""
-    return all(isinstance(each, Certificate) for each in found) and (
-        len({each.objective for each in found}) == 1
+    return all(isinstance(each, Certificate) for each in certificates) and (
+        len({each.objective for each in certificates}) == 1
     )
 
 

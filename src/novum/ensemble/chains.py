@@ -154,10 +154,10 @@ class Chain(MetaEstimatorMixin, Learner):
             return self._feature(member, getattr(member, method)(X))
         more = dict(params)
         weight = more.pop("sample_weight", None)
-        found = cross_fit_predictions(
+        answers = cross_fit_predictions(
             clone(member), X, y, self.cv, method=method, sample_weight=weight, fit_params=more
         )
-        return self._feature(member, found)
+        return self._feature(member, answers)
 
     # Predictions
 
@@ -166,14 +166,14 @@ class Chain(MetaEstimatorMixin, Learner):
         check_is_fitted(self)
         X = as_rows(X)
         earlier = np.empty((n_rows_of(X), 0))
-        method, found = self._chain_method(), []
+        method, answers = self._chain_method(), []
         for k, member in enumerate(self.estimators_):
             table = with_previous(X, earlier)
-            found.append(answer(member, table))
+            answers.append(answer(member, table))
             if k + 1 < len(self.estimators_):
                 seen = self._feature(member, getattr(member, method)(table))
                 earlier = np.column_stack((earlier, seen))
-        return [found[k] for k in np.argsort(self.order_)]
+        return [answers[k] for k in np.argsort(self.order_)]
 
     def predict(self, X: Any) -> Any:
         """Predictions of all targets, in the form of the training targets.
@@ -247,12 +247,12 @@ def _checked_order(order: Any, n_targets: int, root: Any) -> Positions:
         return np.arange(n_targets)
     if isinstance(order, str):
         return stream(root, "order").permutation(n_targets)
-    found = np.asarray(order)
-    if found.ndim != 1 or sorted(found.tolist()) != list(range(n_targets)):
+    sequence = np.asarray(order)
+    if sequence.ndim != 1 or sorted(sequence.tolist()) != list(range(n_targets)):
         raise InputError(
             f"invalid order: it names each of the targets 0 to {n_targets - 1} once, got {order!r}."
         )
-    return found.astype(np.intp)
+    return sequence.astype(np.intp)
 
 
 def checked_targets(
@@ -362,10 +362,10 @@ class ClassifierChain(ClassifierMixin, Chain):
         return targets
 
     def _feature(self, member: Any, answer: Any) -> Floats:
-        found = np.asarray(answer)
-        if self.chain_method_ == "predict" or found.dtype.kind not in "f":
-            return _numbers(found.ravel(), np.asarray(member.classes_)).reshape(-1, 1)
-        second = found[:, -1:] if found.ndim == 2 else found.reshape(-1, 1)
+        column = np.asarray(answer)
+        if self.chain_method_ == "predict" or column.dtype.kind not in "f":
+            return _numbers(column.ravel(), np.asarray(member.classes_)).reshape(-1, 1)
+        second = column[:, -1:] if column.ndim == 2 else column.reshape(-1, 1)
         # The logarithm of zero is no number a learner can read; this is that of the least float.
         return np.maximum(second, _LEAST_LOG)
 
@@ -386,9 +386,13 @@ class ClassifierChain(ClassifierMixin, Chain):
     @available_if(members_have("predict_proba"))
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of `predict_proba`."""
-        found = self.predict_proba(X)
+        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return [np.log(part) for part in found] if isinstance(found, list) else np.log(found)
+            return (
+                [np.log(part) for part in probabilities]
+                if isinstance(probabilities, list)
+                else np.log(probabilities)
+            )
 
     @available_if(members_have("decision_function"))
     def decision_function(self, X: Any) -> Floats:
@@ -400,8 +404,8 @@ class ClassifierChain(ClassifierMixin, Chain):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose targets are all predicted right."""
-        found = self.predict(X)
-        return share_of_equal_rows(self._form, y, found, sample_weight)
+        predicted = self.predict(X)
+        return share_of_equal_rows(self._form, y, predicted, sample_weight)
 
 
 def _numbers(labels: Array, classes: Array) -> Floats:

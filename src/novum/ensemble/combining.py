@@ -101,8 +101,8 @@ def weighted_mean(
     """
     votes = np.ones(n_members) if weights is None else np.asarray(weights, np.float64)
     total: Any = 0.0
-    for vote, found in zip(votes, in_order(of_member, n_members, n_jobs), strict=True):
-        total = total + vote * found
+    for vote, answer in zip(votes, in_order(of_member, n_members, n_jobs), strict=True):
+        total = total + vote * answer
     return np.asarray(total / votes.sum())
 
 
@@ -118,8 +118,8 @@ def log_mean(
     [-1000.0]
     """
     total: Any = -np.inf
-    for found in in_order(of_member, n_members, n_jobs):
-        total = np.logaddexp(total, found)
+    for answer in in_order(of_member, n_members, n_jobs):
+        total = np.logaddexp(total, answer)
     return np.asarray(total - np.log(n_members))
 
 

@@ -208,12 +208,13 @@ def consumes_weights(member: Any) -> bool:
 
 def member_codes(member: Any, X: Any, classes: Array, **params: Any) -> Positions:
     """Codes into `classes` of what a member predicts."""
-    found = np.asarray(member.predict(X, **params))
-    codes = np.searchsorted(classes, found)
-    wrong = classes[np.minimum(codes, len(classes) - 1)] != found
+    predicted = np.asarray(member.predict(X, **params))
+    codes = np.searchsorted(classes, predicted)
+    wrong = classes[np.minimum(codes, len(classes) - 1)] != predicted
     if wrong.any():
         raise InputError(
-            f"{type(member).__name__} predicts {found[wrong].tolist()[0]!r}, which is not among "
+            f"{type(member).__name__} predicts {predicted[wrong].tolist()[0]!r}, which is not "
+            "among "
             f"the classes {classes.tolist()}. Train it on the same labels."
         )
     return codes
@@ -231,10 +232,10 @@ def run_members(
     with track(model, "members", total=len(todo)) as progress:
 
         def run(task: Task) -> Result:
-            found = function(task)
+            result = function(task)
             with lock:
                 progress.advance()
-            return found
+            return result
 
         return run_tasks(run, todo, model.n_jobs)
 
@@ -254,10 +255,10 @@ def shared_invariances(members: Sequence[Any]) -> tuple[str, ...]:
 
 def combine_input_tags(tags: Any, members: Sequence[Any]) -> None:
     """What all members can read the ensemble can; what one of them needs it needs."""
-    found = [get_tags(member).input_tags for member in members]
+    member_tags = [get_tags(member).input_tags for member in members]
     for name in ("allow_nan", "sparse", "categorical", "string", "two_d_array"):
-        setattr(tags.input_tags, name, all(getattr(each, name) for each in found))
-    tags.input_tags.positive_only = any(each.positive_only for each in found)
+        setattr(tags.input_tags, name, all(getattr(each, name) for each in member_tags))
+    tags.input_tags.positive_only = any(each.positive_only for each in member_tags)
 
 
 def _is_dropped(member: Any) -> bool:

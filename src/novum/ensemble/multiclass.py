@@ -229,9 +229,9 @@ class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Le
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows that are predicted right, with all their labels where there are several."""
-        found = self.predict(X)
+        predicted = self.predict(X)
         if self.multilabel_:
-            return share_of_equal_rows(self._form, y, found, sample_weight)
+            return share_of_equal_rows(self._form, y, predicted, sample_weight)
         return float(super().score(X, y, sample_weight))
 
     def _labels_of(self, margins: Floats) -> Any:
@@ -333,8 +333,8 @@ def _on_classes(batch: LabelTarget, classes: Array) -> LabelTarget:
     place = np.searchsorted(classes, batch.classes)
     if batch.codes is not None:
         return LabelTarget("classes", classes, codes=place[batch.codes].astype(np.int64))
-    found = batch.indicator.tocoo()
+    indicator = batch.indicator.tocoo()
     table = sparse.csc_matrix(
-        (found.data, (found.row, place[found.col])), shape=(batch.n_rows, len(classes))
+        (indicator.data, (indicator.row, place[indicator.col])), shape=(batch.n_rows, len(classes))
     )
     return LabelTarget(batch.form, classes, indicator=table)

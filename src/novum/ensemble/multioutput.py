@@ -261,8 +261,8 @@ class MultiOutputClassifier(ClassifierMixin, MultiOutput):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose targets are all predicted right."""
-        found = self.predict(X)
-        return share_of_equal_rows(self._form, y, found, sample_weight)
+        predicted = self.predict(X)
+        return share_of_equal_rows(self._form, y, predicted, sample_weight)
 
 
 def _labels(classes: Any, target: int) -> Any:

@@ -104,21 +104,21 @@ class StackingClassifier(DecisionMixin, ClassifierMixin, Stacking):
         """The class of every row; arguments are passed on to the final learner."""
         check_is_fitted(self)
         final, more = self.final_estimator_, self._predict_params(predict_params)
-        found = np.asarray(final.predict(self._seen_by_final(X), **more))
+        predicted = np.asarray(final.predict(self._seen_by_final(X), **more))
         if isinstance(self.classes_, list):
-            pairs = zip(self.classes_, found.T.astype(np.intp), strict=True)
+            pairs = zip(self.classes_, predicted.T.astype(np.intp), strict=True)
             return np.stack([labels[codes] for labels, codes in pairs], axis=1)
-        return self.classes_[found.astype(np.intp)]
+        return self.classes_[predicted.astype(np.intp)]
 
     @final_has("predict_proba")
     @said_once()
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes (n, n_classes); of several labels that each is there."""
         check_is_fitted(self)
-        found = self.final_estimator_.predict_proba(self._seen_by_final(X))
-        if isinstance(found, list):
-            return np.stack([np.asarray(part)[:, -1] for part in found], axis=1)
-        return np.asarray(found)
+        probabilities = self.final_estimator_.predict_proba(self._seen_by_final(X))
+        if isinstance(probabilities, list):
+            return np.stack([np.asarray(part)[:, -1] for part in probabilities], axis=1)
+        return np.asarray(probabilities)
 
     @final_has("decision_function")
     @said_once()

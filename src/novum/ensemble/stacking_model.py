@@ -238,12 +238,12 @@ class Stacking(TransformerMixin, NamedMembers):
         folds = self._folds(training)
         if isinstance(training.classes, np.ndarray):
             folds.warn_of_absent_classes(training.target, training.classes)
-        found = []
+        predictions = []
         for (name, member), method in zip(active, self.stack_method_, strict=True):
             more = dict(params[name])
             weight = more.pop("sample_weight", None)
             try:
-                found.append(
+                predictions.append(
                     cross_fit_predictions(
                         member,
                         training.table,
@@ -258,7 +258,7 @@ class Stacking(TransformerMixin, NamedMembers):
             except Exception as error:
                 error.add_note(f"This happened in the cross-fitting of member {name!r}.")
                 raise
-        return found
+        return predictions
 
     def _folds(self, training: TrainingRows) -> SharedFolds:
         """A number of folds is drawn among the rows that count; other folds name given rows."""
@@ -274,8 +274,8 @@ class Stacking(TransformerMixin, NamedMembers):
         """Predictions of a fitted member, with columns for all classes."""
         member, method, labels = self.estimators_[m], self.stack_method_[m], self._member_labels()
         if not isinstance(labels, np.ndarray) or not is_classifier(member):
-            found = getattr(member, method)(table)
-            return found if isinstance(found, list) else np.asarray(found)
+            answer = getattr(member, method)(table)
+            return answer if isinstance(answer, list) else np.asarray(answer)
         if method == "predict":
             return member_codes(member, table, labels)
         return align_classes(

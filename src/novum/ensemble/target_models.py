@@ -112,8 +112,10 @@ class LabelModels(TargetModels):
         columns = []
         for model in self.models:
             known = np.asarray(model.classes_).tolist()
-            found = np.asarray(model.predict_proba(X))
-            columns.append(found[:, known.index(1)] if 1 in known else np.zeros(len(found)))
+            probabilities = np.asarray(model.predict_proba(X))
+            columns.append(
+                probabilities[:, known.index(1)] if 1 in known else np.zeros(len(probabilities))
+            )
         return np.column_stack(columns)
 
 

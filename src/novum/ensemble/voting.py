@@ -195,8 +195,8 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
         if self.voting == "hard":
             return self._predictions(X)
         table = checked_rows(self, X, reset=False)
-        found = [self._probabilities(table, m) for m in range(len(self.estimators_))]
-        return np.hstack(found) if self.flatten_transform else np.stack(found)
+        probabilities = [self._probabilities(table, m) for m in range(len(self.estimators_))]
+        return np.hstack(probabilities) if self.flatten_transform else np.stack(probabilities)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns that `transform` gives."""
@@ -224,8 +224,8 @@ class VotingClassifier(DecisionMixin, ClassifierMixin, Voting):
 
     def _probabilities(self, table: Any, m: int) -> Floats:
         member = self.estimators_[m]
-        found = np.asarray(member.predict_proba(table))
-        return align_classes(found, member.classes_, np.arange(len(self.classes_)))
+        probabilities = np.asarray(member.predict_proba(table))
+        return align_classes(probabilities, member.classes_, np.arange(len(self.classes_)))
 
     def _refuse_members_without_probabilities(self) -> None:
         for name, member in zip(self._names, self.estimators_, strict=True):

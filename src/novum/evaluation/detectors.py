@@ -142,15 +142,15 @@ class DetectorComparison:
     def chart(self) -> Chart:
         """Areas, or agreements, with their intervals."""
         shown = self.results[::-1]
-        found = [r.agreement if r.area is None else r.area for r in shown]
+        areas = [r.agreement if r.area is None else r.area for r in shown]
         what = "agreement" if shown[0].area is None else "area"
-        places = np.arange(len(found), dtype=float)
+        places = np.arange(len(areas), dtype=float)
         marks: list[Any] = [
             Line([i.low, i.high], [place, place], color="muted")
-            for i, place in zip(found, places, strict=True)
+            for i, place in zip(areas, places, strict=True)
             if math.isfinite(i.low)
         ]
-        marks.append(Cloud([i.estimate for i in found], places))
+        marks.append(Cloud([i.estimate for i in areas], places))
         return Chart(Axis(what, grid=True), Axis(names=[r.name for r in shown]), marks, "Detectors")
 
     def __repr__(self) -> str:

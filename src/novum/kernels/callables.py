@@ -196,20 +196,20 @@ def _number(kernel: FromCallable, x: Any, z: Any) -> float:
 
 def _checked(kernel: FromCallable, result: Any, shape: tuple[int, int]) -> Floats:
     name = _name(kernel.function)
-    found = np.asarray(result.toarray() if hasattr(result, "toarray") else result)
-    if found.shape != shape:
+    values = np.asarray(result.toarray() if hasattr(result, "toarray") else result)
+    if values.shape != shape:
         raise InputError(
-            f"The kernel function {name!r} returned shape {found.shape} for {shape[0]} and "
+            f"The kernel function {name!r} returned shape {values.shape} for {shape[0]} and "
             f"{shape[1]} objects; it must return shape {shape}. If it compares one pair of "
             "objects, say form='pair'."
         )
-    if found.dtype.kind not in "biuf":
+    if values.dtype.kind not in "biuf":
         raise InputError(
-            f"The kernel function {name!r} returned {found.dtype} entries; similarities must be "
+            f"The kernel function {name!r} returned {values.dtype} entries; similarities must be "
             "real numbers."
         )
     # The caller may overwrite what it gets, and the function may keep what it returned.
-    K = np.array(found, np.float64, order="C")
+    K = np.array(values, np.float64, order="C")
     bad = np.argwhere(~np.isfinite(K))
     if bad.size:
         row, column = bad[0]

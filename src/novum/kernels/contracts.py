@@ -60,11 +60,11 @@ class KernelCase:
         """Some of the objects."""
         return objects_at(self.objects, rows)
 
-    def assert_close(self, found: Any, expected: Any, what: str, share: float = 0.0) -> None:
+    def assert_close(self, actual: Any, expected: Any, what: str, share: float = 0.0) -> None:
         """Numbers that mean the same similarities."""
         allowed = max(share, self.tolerance) * float(np.abs(self.matrix).max(initial=0.0))
         np.testing.assert_allclose(
-            np.asarray(found, float), expected, rtol=0, atol=allowed, err_msg=what
+            np.asarray(actual, float), expected, rtol=0, atol=allowed, err_msg=what
         )
 
 
@@ -202,8 +202,8 @@ def check_blocks_are_new(case: KernelCase) -> None:
 def check_promise(case: KernelCase) -> None:
     """A kernel that is positive semi-definite by construction has no negative eigenvalue."""
     if case.kernel.is_psd_by_construction:
-        found = check_kernel(case.kernel, case.objects, accuracy=case.tolerance)
-        assert found.verdict == "valid", str(found)
+        verdict = check_kernel(case.kernel, case.objects, accuracy=case.tolerance)
+        assert verdict.verdict == "valid", str(verdict)
 
 
 def check_feature_map(case: KernelCase) -> None:

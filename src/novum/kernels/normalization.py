@@ -123,6 +123,6 @@ class NormalizedRows(Prepared):
 
     @cached_property
     def _fits_single(self) -> bool:
-        found = self.inverse[self.inverse > 0]
-        smallest, largest = found.min(initial=1.0), found.max(initial=1.0)
+        inverse = self.inverse[self.inverse > 0]
+        smallest, largest = inverse.min(initial=1.0), inverse.max(initial=1.0)
         return bool(largest < LARGEST_SINGLE**0.5 and smallest > LARGEST_SINGLE**-0.5)

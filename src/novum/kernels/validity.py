@@ -164,25 +164,25 @@ def _judged(
     K: Floats, accuracy: float, n: int, chosen: Positions, promised: str | None
 ) -> KernelVerdict:
     asymmetry, at = asymmetry_of(K)
-    found = evidence_of(K if at is None else K / 2 + K.T / 2, accuracy)
+    evidence = evidence_of(K if at is None else K / 2 + K.T / 2, accuracy)
     fault = None
     if at is not None and is_crooked(K, asymmetry, accuracy):
         i, j = int(chosen[at[0]]), int(chosen[at[1]])
         fault = f"entries ({i}, {j}) and ({j}, {i}) are {K[at]:.6g} and {K[at[::-1]]:.6g}"
-    answer, reason = _answer(found, fault, len(K), n, promised)
+    answer, reason = _answer(evidence, fault, len(K), n, promised)
     witness = None
-    if found.witness is not None:
+    if evidence.witness is not None:
         witness = np.zeros(n)
-        witness[chosen] = found.witness
+        witness[chosen] = evidence.witness
     return KernelVerdict(
         verdict=answer,
         reason=reason,
-        smallest_eigenvalue=found.smallest,
-        largest_eigenvalue=found.largest,
-        tolerance=found.tolerance,
+        smallest_eigenvalue=evidence.smallest,
+        largest_eigenvalue=evidence.largest,
+        tolerance=evidence.tolerance,
         tolerance_reason=(
-            f"{len(K)} eps |K| = {found.solver_error:.2g} for the computed eigenvalues, and "
-            f"{found.entry_error:.2g} for entries known to {accuracy:.2g} of their size"
+            f"{len(K)} eps |K| = {evidence.solver_error:.2g} for the computed eigenvalues, and "
+            f"{evidence.entry_error:.2g} for entries known to {accuracy:.2g} of their size"
         ),
         asymmetry=asymmetry,
         asymmetry_at=None if at is None else (int(chosen[at[0]]), int(chosen[at[1]])),
@@ -190,31 +190,33 @@ def _judged(
         n_checked=len(K),
         by_construction=promised is not None,
         witness=witness,
-        witness_value=found.value,
+        witness_value=evidence.value,
     )
 
 
 def _answer(
-    found: Evidence, fault: str | None, n_checked: int, n: int, promised: str | None
+    evidence: Evidence, fault: str | None, n_checked: int, n: int, promised: str | None
 ) -> tuple[Answer, str]:
     part = "" if n_checked == n else f"in a random principal submatrix of {n_checked} objects: "
     broken = part if promised is None else f"{part}{promised} promises to be a kernel, but it is "
     if fault is not None:
         return "invalid", f"{broken}not symmetric, {fault}."
-    if found.witness is not None:
+    if evidence.witness is not None:
         return "invalid", (
-            f"{broken}not positive semi-definite, the smallest eigenvalue is {found.smallest:.6g}, "
-            f"and c'Kc = {found.value:.6g} at the witness."
+            f"{broken}not positive semi-definite, the smallest eigenvalue is "
+            f"{evidence.smallest:.6g}, "
+            f"and c'Kc = {evidence.value:.6g} at the witness."
         )
-    seen = f"{part}symmetric, the smallest eigenvalue is {found.smallest:.6g}"
-    if found.is_doubtful:
+    seen = f"{part}symmetric, the smallest eigenvalue is {evidence.smallest:.6g}"
+    if evidence.is_doubtful:
         return "undecided", f"{seen}, below minus the tolerance, but no witness proves it."
     if promised is not None:
         return "valid", f"{promised} is positive semi-definite by construction, and here {seen}."
     if n_checked < n:
         return "undecided", f"{seen}, no evidence against it; the rest was not looked at."
     return "valid", (
-        f"{seen}, not below minus the tolerance {found.tolerance:.2g}: positive semi-definite up "
+        f"{seen}, not below minus the tolerance {evidence.tolerance:.2g}: positive semi-definite "
+        "up "
         "to rounding on these objects."
     )
 
@@ -256,15 +258,16 @@ def refuse_indefinite(
     """
     if isinstance(kernel, Kernel) and kernel.is_psd_by_construction:
         return None
-    found = _learner_verdict(kernel, prepared)
-    if found.verdict == "invalid":
+    verdict = _learner_verdict(kernel, prepared)
+    if verdict.verdict == "invalid":
         name = "the precomputed matrix" if not isinstance(kernel, Kernel) else repr(kernel)
         raise IndefiniteKernelError(
-            f"The similarities of these {found.n_objects} objects are no kernel: {found.reason} "
-            f"({name}; the tolerance is {found.tolerance:.2g}.) The problem to be solved would "
+            f"The similarities of these {verdict.n_objects} objects are no kernel: "
+            f"{verdict.reason} "
+            f"({name}; the tolerance is {verdict.tolerance:.2g}.) The problem to be solved would "
             f"have no single optimum. {advice}"
         )
-    return found
+    return verdict
 
 
 def admitted(

@@ -86,20 +86,20 @@ def _checked_prior(prior: Any, classes: Array) -> Floats:
                 "the prior of each."
             )
         prior = [prior[label] for label in labels]
-    found = np.asarray(prior, float)
-    if found.shape != (len(labels),):
+    priors = np.asarray(prior, float)
+    if priors.shape != (len(labels),):
         raise InputError(
-            f"prior has shape {found.shape} for the {len(labels)} classes {listed(labels)}. Give "
+            f"prior has shape {priors.shape} for the {len(labels)} classes {listed(labels)}. Give "
             "one probability for each, in this order."
         )
-    if not (np.isfinite(found) & (found > 0)).all():
-        raise InputError(f"prior holds {listed(found.tolist())}; give probabilities above 0.")
-    if not abs(found.sum() - 1) <= 1e-9:
+    if not (np.isfinite(priors) & (priors > 0)).all():
+        raise InputError(f"prior holds {listed(priors.tolist())}; give probabilities above 0.")
+    if not abs(priors.sum() - 1) <= 1e-9:
         raise InputError(
-            f"The prior sums to {found.sum():.12g}, not to 1. Divide it by its sum if it is meant "
+            f"The prior sums to {priors.sum():.12g}, not to 1. Divide it by its sum if it is meant "
             "as proportions."
         )
-    return found
+    return priors
 
 
 def labels_among(known: Array, sample: Sample) -> LabelTarget:

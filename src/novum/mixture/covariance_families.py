@@ -87,26 +87,26 @@ class Family:
         if self.name == "EEV":
             values, axes = np.linalg.eigh(scatter)
             shape = np.maximum(values.sum(axis=0) / total, self.floor)
-            found = (axes * shape) @ axes.transpose(0, 2, 1)
-            return np.where(there[:, None, None], found, before)
+            volumes = (axes * shape) @ axes.transpose(0, 2, 1)
+            return np.where(there[:, None, None], volumes, before)
         if self.name in ("EVI", "EVV"):
             alive = np.flatnonzero(there)
-            found = before.copy()
+            volumes = before.copy()
             if self.name == "EVI":
-                found[alive] = _of_one_volume(scatter[alive], total, self.floor)
-                return found
+                volumes[alive] = _of_one_volume(scatter[alive], total, self.floor)
+                return volumes
             values, axes = np.linalg.eigh(scatter[alive])
             shape = _of_one_volume(np.maximum(values, 0.0), total, self.floor)
-            found[alive] = (axes * shape[:, None, :]) @ axes.transpose(0, 2, 1)
-            return found
+            volumes[alive] = (axes * shape[:, None, :]) @ axes.transpose(0, 2, 1)
+            return volumes
         if self.name == "spherical":
-            found = np.repeat(scatter.mean(axis=1)[:, None] / counts[:, None], before.shape[1], 1)
+            volumes = np.repeat(scatter.mean(axis=1)[:, None] / counts[:, None], before.shape[1], 1)
         elif self.name == "diag":
-            found = scatter / counts[:, None]
+            volumes = scatter / counts[:, None]
         else:
-            found = scatter / counts[:, None, None]
-        there = there.reshape(-1, *[1] * (found.ndim - 1))
-        return np.where(there, self.raised(np.where(there, found, before)), before)
+            volumes = scatter / counts[:, None, None]
+        there = there.reshape(-1, *[1] * (volumes.ndim - 1))
+        return np.where(there, self.raised(np.where(there, volumes, before)), before)
 
     def raised(self, covariances: Floats) -> Floats:
         """No direction below the floor."""

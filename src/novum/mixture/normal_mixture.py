@@ -96,8 +96,8 @@ class NormalMixture(ArrayParameters):
     def log_density(self, x: ArrayLike) -> Floats:
         """Log-density of points `(..., d)`; NaN where a coordinate is missing."""
         points = self._points(x)
-        found = np.asarray(self.log_density_observed(points))
-        return np.where(np.isnan(points).any(axis=-1), np.nan, found)
+        densities = np.asarray(self.log_density_observed(points))
+        return np.where(np.isnan(points).any(axis=-1), np.nan, densities)
 
     def density(self, x: ArrayLike) -> Floats:
         return np.exp(self.log_density(x))

@@ -350,8 +350,8 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
         self, X: Any, n_draws: int = _DRAWS, random_state: RandomSource = 0
     ) -> Floats:
         """A tighter bound of the log density of every row, by importance weights; (n_rows,)."""
-        found = self._log_weights(self._rows(X), int(n_draws), stream(random_state))
-        return np.concatenate([_log_mean(ratios) for ratios, _ in found])
+        weights = self._log_weights(self._rows(X), int(n_draws), stream(random_state))
+        return np.concatenate([_log_mean(ratios) for ratios, _ in weights])
 
     def encode(self, X: Any) -> Floats:
         """The mean of the code of every row, (n_rows, latent)."""
@@ -378,8 +378,8 @@ class VariationalAutoencoder(NeuralDetector, ExplainedCells):
         given = as_table(image_rows(X))
         sample = check_features(self, given, allow_missing=True)
         rows, coding = self.coding_.rows(sample), self.coding_
-        found = self._log_weights(rows, _DRAWS, stream(random_state))
-        expected = np.concatenate([_expectation(*some, coding) for some in found])
+        weights = self._log_weights(rows, _DRAWS, stream(random_state))
+        expected = np.concatenate([_expectation(*some, coding) for some in weights])
         codes, start = np.empty_like(rows.codes), coding.n_numeric
         for j, n_levels in enumerate(coding.level_counts):
             best = expected[:, start : start + n_levels].argmax(axis=1)

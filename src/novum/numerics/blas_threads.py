@@ -149,9 +149,9 @@ def _libraries() -> tuple[list[Any], list[Any]]:
     from threadpoolctl import ThreadpoolController
 
     _import_blas()
-    found = ThreadpoolController().select(user_api="blas").lib_controllers
-    by_thread = [lib for lib in found if getattr(lib, "threading_layer", None) == "openmp"]
-    return [lib for lib in found if lib not in by_thread], by_thread
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    by_thread = [lib for lib in libraries if getattr(lib, "threading_layer", None) == "openmp"]
+    return [lib for lib in libraries if lib not in by_thread], by_thread
 
 
 # Called by the holder of the lock. A cache alone would not do: threads that come first at once

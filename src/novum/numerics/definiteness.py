@@ -153,19 +153,19 @@ def stationary_point(
         )
     norm = float(np.linalg.norm(slope))
     limit = tol * max(1.0, float(np.abs(matrix).max(initial=0.0)))
-    found = definiteness_of(matrix, rtol)
+    definiteness = definiteness_of(matrix, rtol)
     if norm > limit:
         reason = f"The gradient has length {norm:.6g}, above {limit:.3g}: the function still falls."
-        return StationaryPoint(PointKind.NOT_STATIONARY, norm, found, reason)
+        return StationaryPoint(PointKind.NOT_STATIONARY, norm, definiteness, reason)
     kind = {
         Verdict.POSITIVE_DEFINITE: PointKind.MINIMUM,
         Verdict.NEGATIVE_DEFINITE: PointKind.MAXIMUM,
         Verdict.INDEFINITE: PointKind.SADDLE,
-    }.get(found.verdict, PointKind.UNDECIDED)
-    reason = f"The gradient is zero within {limit:.3g}. {found.reason}"
+    }.get(definiteness.verdict, PointKind.UNDECIDED)
+    reason = f"The gradient is zero within {limit:.3g}. {definiteness.reason}"
     if kind is PointKind.UNDECIDED:
         reason += " Higher derivatives decide along the flat directions."
-    return StationaryPoint(kind, norm, found, reason)
+    return StationaryPoint(kind, norm, definiteness, reason)
 
 
 # --- Parts ----------------------------------------------------------------------------------------

@@ -123,26 +123,26 @@ def power_iteration(
     values, residuals = np.zeros(count), np.zeros(count)
     iterations = np.zeros(count, np.int64)
     for k in range(count):
-        found = vectors[:, :k]
-        start = _unit(_without(rng.standard_normal(n), found))
+        leading = vectors[:, :k]
+        start = _unit(_without(rng.standard_normal(n), leading))
         values[k], vectors[:, k], residuals[k], iterations[k] = _dominant_pair(
-            scaled, found, start, goal, max_iter
+            scaled, leading, start, goal, max_iter
         )
     return EigenPairs(values * unit, vectors, residuals * unit, iterations, residuals <= goal)
 
 
 def _dominant_pair(
-    A: Floats, found: Floats, v: Floats, goal: float, max_iter: int
+    A: Floats, basis: Floats, v: Floats, goal: float, max_iter: int
 ) -> tuple[float, Floats, float, int]:
-    """Largest pair of A outside the span of `found`: value, vector, residual, steps."""
+    """Largest pair of A outside the span of `basis`: value, vector, residual, steps."""
     for step in range(1, max_iter + 1):
         image = A @ v
         value = float(v @ image)
         residual = float(np.linalg.norm(image - value * v))
         if residual <= goal or step == max_iter:
             break
-        v = _best_of_plane(A, v, _without(image - value * v, found), value)
-        v = _unit(_without(v, found))
+        v = _best_of_plane(A, v, _without(image - value * v, basis), value)
+        v = _unit(_without(v, basis))
     return value, v, residual, step
 
 
@@ -160,10 +160,10 @@ def _best_of_plane(A: Floats, v: Floats, across: Floats, value: float) -> Floats
     return best[0] * v + best[1] * u
 
 
-def _without(vector: Floats, found: Floats) -> Floats:
+def _without(vector: Floats, basis: Floats) -> Floats:
     # Twice is enough (Kahan and Parlett): the second pass removes what the first rounded in.
     for _ in range(2):
-        vector = vector - found @ (found.T @ vector)
+        vector = vector - basis @ (basis.T @ vector)
     return vector
 
 

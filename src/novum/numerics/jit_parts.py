@@ -62,8 +62,8 @@ class EntryLibrary(JITCodeLibrary):
     """Code of a kernel that Python calls, with the parts it reaches."""
 
     def add_linking_library(self, library: Any) -> None:
-        found = library.reachable() if isinstance(library, PartLibrary) else (library,)
-        for part in found:
+        libraries = library.reachable() if isinstance(library, PartLibrary) else (library,)
+        for part in libraries:
             if part not in self._linking_libraries:
                 super().add_linking_library(part)
 

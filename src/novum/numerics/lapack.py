@@ -101,19 +101,19 @@ def eigenpairs(A: Floats, first: int, last: int) -> tuple[Floats, Floats]:
     own = np.array(A, np.float64, order="F")
     values, vectors = np.empty(n), np.empty((n, m), order="F")
     support = np.empty(2 * m, np.intc)
-    found, info = c_int(0), c_int(0)
+    n_found, info = c_int(0), c_int(0)
     work, integers = np.empty(1), np.empty(1, np.intc)
     # The first call asks how much working memory the second one needs.
     lengths = -1, -1
     for _ in range(2):
         _call(
             "syevr", own, b"V", b"I", b"L", n, (0, 0), n, 0.0, 0.0, first + 1, last + 1, 0.0,
-            found, values, vectors, n, support, work, lengths[0], integers, lengths[1], info,
+            n_found, values, vectors, n, support, work, lengths[0], integers, lengths[1], info,
         )  # fmt: skip
         if lengths == (-1, -1):
             lengths = int(work[0]), int(integers[0])
             work, integers = np.empty(lengths[0]), np.empty(lengths[1], np.intc)
-    if info.value != 0 or found.value != m:
+    if info.value != 0 or n_found.value != m:
         raise LinAlgError(f"Eigenvalues of a {n} x {n} matrix did not converge.")
     return values[:m], vectors
 

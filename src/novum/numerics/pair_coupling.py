@@ -272,8 +272,8 @@ def _polished(r: Floats, product: Floats, diagonal: Floats, p: Floats) -> Floats
     )
     system[rows, top] = system[rows, :, top] = 0.0
     system[rows, top, top] = 1.0
-    found = np.linalg.solve(system, (inflow / size)[:, :, np.newaxis])[:, :, 0]
-    p = np.maximum(found * size, 0.0)
+    solved = np.linalg.solve(system, (inflow / size)[:, :, np.newaxis])[:, :, 0]
+    p = np.maximum(solved * size, 0.0)
     p[rows, top] = np.maximum(1.0 - p.sum(axis=1), 0.0)
     return p
 
@@ -281,8 +281,8 @@ def _polished(r: Floats, product: Floats, diagonal: Floats, p: Floats) -> Floats
 def _misfit(r: Floats, p: Floats) -> Floats:
     """`p' Q p` as the sum of squares it is."""
     i, j = pair_indices(r.shape[1])
-    found = (r[:, j, i] * p[:, i] - r[:, i, j] * p[:, j]) ** 2
-    return np.asarray(found.sum(axis=1))
+    squares = (r[:, j, i] * p[:, i] - r[:, i, j] * p[:, j]) ** 2
+    return np.asarray(squares.sum(axis=1))
 
 
 # --- One against the rest -------------------------------------------------------------------------
@@ -445,8 +445,8 @@ def _gradient(n: Floats, r: Floats, theta: Floats) -> Floats:
 def _divergence(n: Floats, r: Floats, theta: Floats) -> Floats:
     """Sum over ordered pairs of `n_ij r_ij log(r_ij / mu_ij)`; zero log zero is zero."""
     terms = special.rel_entr(r, _pairs_of(theta))
-    found = np.where(n > 0, n * np.where(n > 0, terms, 0.0), 0.0).sum(axis=(1, 2))
-    return np.asarray(np.maximum(found, 0.0))
+    divergences = np.where(n > 0, n * np.where(n > 0, terms, 0.0), 0.0).sum(axis=(1, 2))
+    return np.asarray(np.maximum(divergences, 0.0))
 
 
 def _top_group(r: Floats) -> Mask:

@@ -35,12 +35,12 @@ def merge_rounding(values: ArrayLike) -> Floats:
     >>> merge_rounding([0.3, 0.1 + 0.2, 0.4]).tolist()
     [0.3, 0.3, 0.4]
     """
-    found = np.asarray(values, float)
-    order = np.argsort(found, axis=None)
-    ordered = found.ravel()[order]
+    numbers = np.asarray(values, float)
+    order = np.argsort(numbers, axis=None)
+    ordered = numbers.ravel()[order]
     merged = np.empty_like(ordered)
     merged[order] = ordered[_group_starts(ordered, None)]
-    return merged.reshape(found.shape)
+    return merged.reshape(numbers.shape)
 
 
 def merge_differences(values: ArrayLike, margin: float = 0.0) -> Floats:
@@ -54,8 +54,8 @@ def merge_differences(values: ArrayLike, margin: float = 0.0) -> Floats:
     >>> merge_differences([0.83 - 0.82, 0.72 - 0.73, 0.3 - (0.1 + 0.2)], margin=0.01).tolist()
     [0.01, -0.01, 0.0]
     """
-    found = np.asarray(values, float)
-    sizes = np.abs(found).ravel()
+    numbers = np.asarray(values, float)
+    sizes = np.abs(numbers).ravel()
     tolerance = DIFFERENCES * np.max(sizes, where=np.isfinite(sizes), initial=abs(margin))
     order = np.argsort(sizes)
     merged = np.empty_like(sizes)
@@ -63,7 +63,7 @@ def merge_differences(values: ArrayLike, margin: float = 0.0) -> Floats:
     # The two numbers that differences are compared with, the margin first: it may be zero.
     for number in (abs(margin), 0.0):
         merged[np.abs(sizes - number) <= tolerance] = number
-    return np.asarray(np.copysign(merged.reshape(found.shape), found) + 0.0)
+    return np.asarray(np.copysign(merged.reshape(numbers.shape), numbers) + 0.0)
 
 
 def score_differences(first: ArrayLike, second: ArrayLike) -> Floats:
@@ -93,8 +93,8 @@ def best_of(values: ArrayLike, *, last: bool = False) -> int:
     >>> best_of([0.1, 0.3, 0.1 + 0.2]), best_of([0.1, 0.1 + 0.2, 0.3], last=True)
     (1, 2)
     """
-    found = np.asarray(values, float)
-    near = np.flatnonzero(at_least(found, np.nanmax(found)))
+    numbers = np.asarray(values, float)
+    near = np.flatnonzero(at_least(numbers, np.nanmax(numbers)))
     return int(near[-1 if last else 0])
 
 

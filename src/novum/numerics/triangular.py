@@ -446,5 +446,5 @@ def _never_added(reason: str) -> ValueError:
 
 def _spans(columns: Floats, vectors: Floats) -> bool:
     """Whether unit vectors lie in the space of some columns, up to half the digits."""
-    found = columns @ linalg.lstsq(columns, vectors)[0]
-    return bool(np.linalg.norm(vectors - found, axis=0).max() <= np.sqrt(_EPS))
+    projections = columns @ linalg.lstsq(columns, vectors)[0]
+    return bool(np.linalg.norm(vectors - projections, axis=0).max() <= np.sqrt(_EPS))

@@ -115,10 +115,10 @@ def kernel_modules(package: str = "novum") -> list[str]:
     specification = importlib.util.find_spec(package)
     if specification is None or not specification.submodule_search_locations:
         raise ValueError(f"There is no package {package!r} to look for kernels in.")
-    found: list[str] = []
+    modules: list[str] = []
     for folder in specification.submodule_search_locations:
-        found.extend(_modules_below(Path(folder), package))
-    return sorted(found)
+        modules.extend(_modules_below(Path(folder), package))
+    return sorted(modules)
 
 
 def compile_kernel(module: str, name: str) -> KernelOutcome:
@@ -127,23 +127,23 @@ def compile_kernel(module: str, name: str) -> KernelOutcome:
     key = f"{module}.{name}"
     try:
         importlib.import_module(module)
-        [found] = [k for k in registered_kernels() if k.key == key]
-        was_compiled = _compile(found)
+        [registered] = [k for k in registered_kernels() if k.key == key]
+        was_compiled = _compile(registered)
     except Exception as error:
         return KernelOutcome(key, time.perf_counter() - start, False, _one_line(error))
     return KernelOutcome(key, time.perf_counter() - start, was_compiled)
 
 
-def _compile(found: RegisteredKernel) -> bool:
+def _compile(registered: RegisteredKernel) -> bool:
     from numba.core import sigutils, types
 
-    arguments, declared = sigutils.normalize_signature(found.signature)
+    arguments, declared = sigutils.normalize_signature(registered.signature)
     # The cache is keyed by the types of the arguments alone, as a call would give them.
-    found.dispatcher.compile(tuple(arguments))
-    returned = found.dispatcher.overloads[tuple(arguments)].signature.return_type
+    registered.dispatcher.compile(tuple(arguments))
+    returned = registered.dispatcher.overloads[tuple(arguments)].signature.return_type
     if declared not in (None, returned, types.void if returned == types.none else returned):
         raise TypeError(f"declared to return {declared}, but returns {returned}.")
-    return not found.dispatcher.stats.cache_hits
+    return not registered.dispatcher.stats.cache_hits
 
 
 def _outcomes(kernels: list[RegisteredKernel], processes: int) -> Iterator[KernelOutcome]:

@@ -102,13 +102,13 @@ class GridWorld:
     def terminal_rewards(self) -> dict[Field, float]:
         """Rewards of the fields that end the process."""
         signs = {"+": 1.0, "-": -1.0, "G": 1.0}
-        found = {field: signs[sign] for field, sign in self._cells[0].items() if sign in signs}
+        rewards = {field: signs[sign] for field, sign in self._cells[0].items() if sign in signs}
         for field, reward in (self.ends or {}).items():
             column, row = field
             if self._cells[0].get((column, row), "#") == "#":
                 raise InputError(f"The end {label_text(field)} is outside of the map, or a wall.")
-            found[column, row] = float(reward)
-        return found
+            rewards[column, row] = float(reward)
+        return rewards
 
     @cached_property
     def process(self) -> MarkovDecisionProcess:

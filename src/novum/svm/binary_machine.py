@@ -162,22 +162,22 @@ def soft_margin(
     stopping: Stopping,
     cache_bytes: int,
     start: Floats | None = None,
-    found: Solution | None = None,
+    solution: Solution | None = None,
 ) -> BinaryMachine:
     """The hyperplane of largest margin, by its `soft_program`.
 
-    `found` is the solution, where that is known already.
+    `solution` is the solution, where that is known already.
 
     Raises
     ------
     InputError
         If margins are hard and the classes overlap.
     """
-    if found is None:
-        found = solve(task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start)
-    if found.stopped_by == "infeasible":
+    if solution is None:
+        solution = solve(task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start)
+    if solution.stopped_by == "infeasible":
         raise _overlap(task.labels)
-    return BinaryMachine(task.sign, problem, found, -float(found.multipliers[0]))
+    return BinaryMachine(task.sign, problem, solution, -float(solution.multipliers[0]))
 
 
 def nu_margin(
@@ -187,25 +187,25 @@ def nu_margin(
     stopping: Stopping,
     cache_bytes: int,
     start: Floats | None = None,
-    found: Solution | None = None,
+    solution: Solution | None = None,
 ) -> BinaryMachine:
     """The hyperplane with at most the share `nu` of margin errors, or the largest feasible one.
 
     If weights of classes are what makes it infeasible, all rows of the lighter class are margin
     errors, nothing ties the width of the margin to them, and it is taken as wide as puts them all
-    on the other class's side. `problem` is its `nu_program`, and `found` the solution of that,
+    on the other class's side. `problem` is its `nu_program`, and `solution` the solution of that,
     where it is known already.
     """
-    if found is None:
-        found = solve_or_vanish(
+    if solution is None:
+        solution = solve_or_vanish(
             task.prepared, problem, stopping, cache_bytes=cache_bytes, start=start
         )
-    bias, rho = _bias_and_width(task, nu, found)
-    if not rho > _ROUNDING * _size_of_sums(task, found):
+    bias, rho = _bias_and_width(task, nu, solution)
+    if not rho > _ROUNDING * _size_of_sums(task, solution):
         rho = 1.0
-        if found.stopped_by in (None, "precision"):
-            found = replace(found, stopped_by=VANISHING)
-    if found.stopped_by == VANISHING:
+        if solution.stopped_by in (None, "precision"):
+            solution = replace(solution, stopped_by=VANISHING)
+    if solution.stopped_by == VANISHING:
         share = min(nu, problems.feasible_nu(task.sign, task.weight))
         warnings.warn(
             f"nu={share:.6g} is so small that the best margin between classes "
@@ -215,27 +215,27 @@ def nu_margin(
             VanishingMarginWarning,
             stacklevel=7,
         )
-    return BinaryMachine(task.sign, problem, found, bias, 1.0 / rho)
+    return BinaryMachine(task.sign, problem, solution, bias, 1.0 / rho)
 
 
-def _bias_and_width(task: BinaryTask, nu: float, found: Solution) -> tuple[float, float]:
+def _bias_and_width(task: BinaryTask, nu: float, solution: Solution) -> tuple[float, float]:
     """`bias` and `rho` from the multipliers of the two classes."""
     largest = problems.feasible_nu(task.sign, task.weight)
     gives_way = min(nu, problems.feasible_nu(task.sign, task.count)) > largest * (1 + 1e-9)
-    above, below = (float(r) for r in found.multipliers)
+    above, below = (float(r) for r in solution.multipliers)
     if gives_way:
         positive = task.sign > 0
         if task.weight[positive].sum() < task.weight[~positive].sum():
-            above = 2 * float(found.gradient[positive].max()) - below
+            above = 2 * float(solution.gradient[positive].max()) - below
         else:
-            below = 2 * float(found.gradient[~positive].min()) - above
+            below = 2 * float(solution.gradient[~positive].min()) - above
     return -(above + below) / 2, (above - below) / 2
 
 
-def _size_of_sums(task: BinaryTask, found: Solution) -> float:
+def _size_of_sums(task: BinaryTask, solution: Solution) -> float:
     """The most that the addends of a value of the gradient can come to."""
     largest = float(np.max(task.prepared.diagonal(), initial=0.0))
-    return largest * float(np.abs(found.coefficients).sum())
+    return largest * float(np.abs(solution.coefficients).sum())
 
 
 def _overlap(labels: tuple[object, object]) -> InputError:

@@ -92,9 +92,9 @@ class SupportVectorClassifier(DecisionMixin, ClassifierMixin, ProgramMachine):
         problem: QuadraticProblem,
         watch: Stopwatch,
         start: Floats | None = None,
-        found: Solution | None = None,
+        solution: Solution | None = None,
     ) -> BinaryMachine:
-        """The hyperplane of one binary problem; `found` is the solution, where that is known."""
+        """The hyperplane of one binary problem; `solution` is the solution, where that is known."""
 
     def _check_task(self, task: BinaryTask) -> None:
         """Refuses a problem without solution."""
@@ -188,7 +188,7 @@ class SupportVectorClassifier(DecisionMixin, ClassifierMixin, ProgramMachine):
             )
         solutions = [machine.solution for machine in machines]
         self._certify(solutions, watch)
-        self.n_iter_ = np.array([found.iterations for found in solutions], np.int32)
+        self.n_iter_ = np.array([solution.iterations for solution in solutions], np.int32)
         return machines
 
     def _machines(

@@ -132,10 +132,10 @@ class SVC(SupportVectorClassifier):
         problem: QuadraticProblem,
         watch: Stopwatch,
         start: Floats | None = None,
-        found: Solution | None = None,
+        solution: Solution | None = None,
     ) -> BinaryMachine:
         stopping, cache_bytes = stopping_of(self, watch), cache_bytes_of(self)
-        return soft_margin(task, problem, stopping, cache_bytes, start, found)
+        return soft_margin(task, problem, stopping, cache_bytes, start, solution)
 
     def path(
         self, X: Any, y: Any, prices: Iterable[float], sample_weight: Any = None
@@ -259,7 +259,7 @@ calibration_, kernel_, fit_status_, n_iter_, shape_fit_
         problem: QuadraticProblem,
         watch: Stopwatch,
         start: Floats | None = None,
-        found: Solution | None = None,
+        solution: Solution | None = None,
     ) -> BinaryMachine:
         stopping, cache_bytes = stopping_of(self, watch), cache_bytes_of(self)
-        return nu_margin(task, problem, float(self.nu), stopping, cache_bytes, start, found)
+        return nu_margin(task, problem, float(self.nu), stopping, cache_bytes, start, solution)

@@ -41,7 +41,7 @@ class NoveltyMachine(NoveltyMixin, ProgramMachine):
 
     @abstractmethod
     def _store(
-        self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, found: Solution
+        self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, solution: Solution
     ) -> None:
         """The fitted attributes."""
 
@@ -69,11 +69,11 @@ class NoveltyMachine(NoveltyMixin, ProgramMachine):
         problem = self._problem(sample, prepared)
         stopping = stopping_of(self, watch)
         solver = solve if problem.linear.any() else solve_or_vanish
-        found = solver(prepared, problem, stopping, cache_bytes=cache_bytes_of(self))
-        self._store(sample, prepared, problem, found)
+        solution = solver(prepared, problem, stopping, cache_bytes=cache_bytes_of(self))
+        self._store(sample, prepared, problem, solution)
         self.n_support_ = np.array([len(self.support_)], np.int32)
-        self._certify([found], watch)
-        self.n_iter_ = found.iterations
+        self._certify([solution], watch)
+        self.n_iter_ = solution.iterations
 
     @property
     def dual_coef_(self) -> Floats:
@@ -90,10 +90,10 @@ class NoveltyMachine(NoveltyMixin, ProgramMachine):
 
 
 def _slack_of(
-    found: Solution, upper: Floats, excess: Floats, scale: float = 1.0
+    solution: Solution, upper: Floats, excess: Floats, scale: float = 1.0
 ) -> tuple[Floats, Mask]:
     """How far objects are outside, and which coefficients are at their bound."""
-    b = found.coefficients
+    b = solution.coefficients
     return scale * np.maximum(excess, 0.0), (b >= upper) & (b > 0)
 
 
@@ -154,17 +154,17 @@ n_iter_, shape_fit_
         return problems.one_class(sample.weight, float(self.nu))
 
     def _store(
-        self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, found: Solution
+        self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, solution: Solution
     ) -> None:
         scale = float(self.nu * sample.weight.sum())
-        b, rho = found.coefficients, float(found.multipliers[0])
-        norm = sqrt(max(float(b @ found.gradient), 0.0))
+        b, rho = solution.coefficients, float(solution.multipliers[0])
+        norm = sqrt(max(float(b @ solution.gradient), 0.0))
         self._keep(sample, prepared, scale * b[np.newaxis])
-        self._keep_slack(sample, _slack_of, found, problem.upper, rho - found.gradient, scale)
+        self._keep_slack(sample, _slack_of, solution, problem.upper, rho - solution.gradient, scale)
         self.offset_ = scale * rho
         self.intercept_ = np.array([-self.offset_])
         self.margin_ = rho / norm if norm > 0 else 0.0
-        if found.stopped_by == VANISHING:
+        if solution.stopped_by == VANISHING:
             warnings.warn(
                 f"nu={self.nu:.6g} leaves no hyperplane between the rows and the origin: the best "
                 "margin is zero. Choose a larger nu, or a kernel such as 'rbf' for which the "
@@ -270,15 +270,15 @@ n_iter_, shape_fit_
         return problems.sphere(prepared.diagonal(), np.minimum(price * sample.weight, 2.0))
 
     def _store(
-        self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, found: Solution
+        self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, solution: Solution
     ) -> None:
-        a = found.coefficients
-        expansion = found.gradient - problem.linear
+        a = solution.coefficients
+        expansion = solution.gradient - problem.linear
         center = max(float(a @ expansion), 0.0)
-        square = max(center - 2.0 * float(found.multipliers[0]), 0.0)
+        square = max(center - 2.0 * float(solution.multipliers[0]), 0.0)
         distances = prepared.diagonal() - 2.0 * expansion + center
         self._keep(sample, prepared, a[np.newaxis])
-        self._keep_slack(sample, _slack_of, found, problem.upper, distances - square)
+        self._keep_slack(sample, _slack_of, solution, problem.upper, distances - square)
         self.radius_ = sqrt(square)
         self.center_norm_ = sqrt(center)
         self.offset_ = -square

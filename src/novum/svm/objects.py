@@ -192,11 +192,11 @@ def read_training(
     kept = _weighted_positions(sample_weight, sample.n_rows)
     objects = _vectors(sample) if takes == "vectors" else sample
     chosen, group = distinct_rows(_cells(objects), sample.target)
-    found = sample.rows(chosen) if isinstance(objects, Sample) else objects[chosen]
+    distinct = sample.rows(chosen) if isinstance(objects, Sample) else objects[chosen]
     weight = np.bincount(group, sample.weights, len(chosen)).astype(np.float64)
     return KernelSample(
-        kernel=_resolved(estimator, _gamma_of(estimator, found, weight), found),
-        objects=found,
+        kernel=_resolved(estimator, _gamma_of(estimator, distinct, weight), distinct),
+        objects=distinct,
         target=None if sample.target is None else sample.target[chosen],
         classes=sample.classes,
         weight=weight,
@@ -282,8 +282,8 @@ def _read_objects(
     n_rows = len(objects)
     objects = tuple(objects[i] for i in kept)
     kernel = _resolved(estimator, None, None)
-    found = _each_its_own(kernel, objects, values, classes, weight, kept, None)
-    return replace(found, n_rows=n_rows)
+    sample = _each_its_own(kernel, objects, values, classes, weight, kept, None)
+    return replace(sample, n_rows=n_rows)
 
 
 def _each_its_own(
@@ -320,13 +320,13 @@ def _sequence(X: Any, learner: str) -> tuple[Any, ...]:
             f"{learner} has a kernel of objects and needs a sequence of them, got X of type "
             f"{type(X).__name__}. Pass a list of objects, or one column of the table."
         )
-    found = tuple(X.tolist()) if isinstance(X, np.ndarray) and X.ndim == 1 else tuple(X)
-    if not found:
+    objects = tuple(X.tolist()) if isinstance(X, np.ndarray) and X.ndim == 1 else tuple(X)
+    if not objects:
         raise InputError(
             f"Found array with 0 sample(s) while a minimum of 1 is required by {learner}. Give it "
             "objects to learn from."
         )
-    return found
+    return objects
 
 
 def _checked_similarities(estimator: Any, X: Any) -> Floats:
@@ -344,7 +344,7 @@ def _checked_similarities(estimator: Any, X: Any) -> Floats:
 
 
 def _resolved(estimator: Any, gamma: Any, X: Any) -> Kernel:
-    found: Kernel = resolve_kernel(
+    kernel: Kernel = resolve_kernel(
         estimator.kernel,
         gamma=gamma,
         degree=getattr(estimator, "degree", 3),
@@ -352,7 +352,7 @@ def _resolved(estimator: Any, gamma: Any, X: Any) -> Kernel:
         X=X,
         callable_form=getattr(estimator, "_callable_form", "matrix"),
     )
-    return found
+    return kernel
 
 
 def _gamma_of(estimator: Any, X: Any, weight: Floats) -> Any:

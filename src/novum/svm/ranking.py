@@ -135,12 +135,14 @@ class RankingSVM(KernelMachine, Learner):
             prepared = self._prepared(sample)
             problem = self._problem(sample, pairs)
             rows = _differences(sample, prepared, pairs)
-            found = solve(rows, problem, stopping_of(self, watch), cache_bytes=cache_bytes_of(self))
-            self._store(sample, prepared, pairs, found)
+            solution = solve(
+                rows, problem, stopping_of(self, watch), cache_bytes=cache_bytes_of(self)
+            )
+            self._store(sample, prepared, pairs, solution)
             details = {"pairs": len(pairs), "pairs_of_all": pairs.n_all}
             self.certificate_ = certify(
                 "hinge loss of pairs with a large margin",
-                [found],
+                [solution],
                 self.tol,
                 watch.seconds,
                 details=details,
@@ -153,10 +155,10 @@ class RankingSVM(KernelMachine, Learner):
         pairs = ordered_pairs(relevance, groups, self.max_pairs, self.random_state)
         if not len(pairs):
             n, levels = len(sample.rows), len(np.unique(relevance))
-            found = "1 sample only" if n == 1 else f"{n} rows with {levels} different targets"
+            what = "1 sample only" if n == 1 else f"{n} rows with {levels} different targets"
             raise InputError(
                 f"{type(self).__name__} learns from pairs of rows of one group with different "
-                f"targets, but there is no such pair: {found} in "
+                f"targets, but there is no such pair: {what} in "
                 f"{len(np.unique(groups))} groups. Pass rows that differ in y, or larger groups."
             )
         return pairs
@@ -173,20 +175,20 @@ class RankingSVM(KernelMachine, Learner):
             totals=np.zeros(0),
         )
 
-    def _store(self, sample: KernelSample, prepared: Any, pairs: Pairs, found: Solution) -> None:
-        if found.stopped_by == "infeasible":
+    def _store(self, sample: KernelSample, prepared: Any, pairs: Pairs, solution: Solution) -> None:
+        if solution.stopped_by == "infeasible":
             raise InputError(
                 "Hard margins (C=inf) are infeasible: no function of this kernel orders all pairs "
                 "by a margin. Choose a finite C, or a kernel with more freedom."
             )
-        coefficients = of_objects(pairs, found.coefficients, len(sample.weight))
+        coefficients = of_objects(pairs, solution.coefficients, len(sample.weight))
         self._keep(sample, prepared, coefficients[np.newaxis])
-        used = np.flatnonzero(found.coefficients)
+        used = np.flatnonzero(solution.coefficients)
         # Equal rows are one object; the first of them stands for it.
         first = sample.rows[np.unique(sample.group, return_index=True)[1]]
         ends = [first[pairs.above[used]], first[pairs.below[used]]]
         self.support_pairs_ = np.column_stack(ends)
-        self.pair_coef_ = found.coefficients[used]
+        self.pair_coef_ = solution.coefficients[used]
         self.n_pairs_ = len(pairs)
 
     # Predicting

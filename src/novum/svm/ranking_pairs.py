@@ -167,7 +167,7 @@ class PairRows(Prepared):
 
     def diagonal(self) -> Floats:
         own = np.asarray(self.base.diagonal(), np.float64)
-        found = own[self.above] + own[self.below]
+        lengths = own[self.above] + own[self.below]
         order = np.argsort(self.above, kind="stable")
         size = max(1, _BLOCK_ENTRIES // max(1, len(own)))
         ends = np.searchsorted(self.above[order], np.arange(0, len(own) + size, size))
@@ -177,8 +177,8 @@ class PairRows(Prepared):
                 rows, i = np.unique(self.above[some], return_inverse=True)
                 columns, j = np.unique(self.below[some], return_inverse=True)
                 block = self.base.take(rows).cross(self.base.take(columns), np.float64)
-                found[some] -= 2 * block[i, j]
-        return np.asarray(np.maximum(found, 0.0))
+                lengths[some] -= 2 * block[i, j]
+        return np.asarray(np.maximum(lengths, 0.0))
 
     def cross(self, other: PairRows, dtype: DTypeLike = np.float64) -> Array:
         rows, i, j = self._ends

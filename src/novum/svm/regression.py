@@ -72,18 +72,22 @@ class SupportVectorRegressor(RegressorMixin, ProgramMachine):
         prepared = self._prepared(sample)
         price = float(self.C) * sample.weight
         problem = self._problem(sample.target, price)
-        found = solve(prepared, problem, stopping_of(self, watch), cache_bytes=cache_bytes_of(self))
-        self._store(sample, prepared, problem, found)
-        self._certify([found], watch)
-        self.n_iter_ = found.iterations
+        solution = solve(
+            prepared, problem, stopping_of(self, watch), cache_bytes=cache_bytes_of(self)
+        )
+        self._store(sample, prepared, problem, solution)
+        self._certify([solution], watch)
+        self.n_iter_ = solution.iterations
 
     def _store(
-        self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, found: Solution
+        self, sample: KernelSample, prepared: Any, problem: QuadraticProblem, solution: Solution
     ) -> None:
         m = len(sample.target)
-        tube = self._tube(found)
-        self._keep(sample, prepared, (found.coefficients[:m] + found.coefficients[m:])[np.newaxis])
-        self._keep_slack(sample, _slack_of, sample.target, problem, found, tube)
+        tube = self._tube(solution)
+        self._keep(
+            sample, prepared, (solution.coefficients[:m] + solution.coefficients[m:])[np.newaxis]
+        )
+        self._keep_slack(sample, _slack_of, sample.target, problem, solution, tube)
         self.epsilon_ = tube.epsilon
         self.intercept_ = np.array([tube.bias])
         self.n_support_ = np.array([len(self.support_)], np.int32)
@@ -104,12 +108,12 @@ class SupportVectorRegressor(RegressorMixin, ProgramMachine):
 
 
 def _slack_of(
-    target: Floats, problem: QuadraticProblem, found: Solution, tube: Tube
+    target: Floats, problem: QuadraticProblem, solution: Solution, tube: Tube
 ) -> tuple[Floats, Mask]:
     """How far targets are outside of the tube, and which coefficients are at a bound."""
     m = len(target)
-    above, below = found.coefficients[:m], found.coefficients[m:]
-    values = found.gradient[:m] - problem.linear[:m] + tube.bias
+    above, below = solution.coefficients[:m], solution.coefficients[m:]
+    values = solution.gradient[:m] - problem.linear[:m] + tube.bias
     slack = np.maximum(np.abs(target - values) - tube.epsilon, 0.0)
     full = (above >= problem.upper[:m]) | (below <= problem.lower[m:])
     return slack, full & (above + below != 0)

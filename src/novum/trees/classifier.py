@@ -148,5 +148,5 @@ def most_likely(probabilities: Any, classes: tuple[Array, ...] | None) -> Array:
     """The label of the largest probability of each target, the first of equals."""
     assert classes is not None
     parts = probabilities if isinstance(probabilities, list) else [probabilities]
-    found = [labels[p.argmax(axis=1)] for labels, p in zip(classes, parts, strict=True)]
-    return found[0] if len(found) == 1 else np.column_stack(found)
+    labels_of = [labels[p.argmax(axis=1)] for labels, p in zip(classes, parts, strict=True)]
+    return labels_of[0] if len(labels_of) == 1 else np.column_stack(labels_of)

@@ -189,8 +189,10 @@ def _joined(parts: list[Contributions], factors: list[float], start: Floats) -> 
     pairs = list(zip(parts, factors, strict=True))
     values = np.concatenate([factor * part.values for part, factor in pairs], axis=-1)
     base = start + np.concatenate([factor * part.base for part, factor in pairs])
-    found = [factor * part.interactions for part, factor in pairs if part.interactions is not None]
-    together = np.concatenate(found, axis=-1) if found else None
+    interactions = [
+        factor * part.interactions for part, factor in pairs if part.interactions is not None
+    ]
+    together = np.concatenate(interactions, axis=-1) if interactions else None
     columns = parts[0].columns
     if len(base) > 1:
         return Contributions(columns, values, base, together)

@@ -208,8 +208,8 @@ def describe_groups(labels: Any, X: Any, *, max_depth: int = 2) -> GroupDescript
     names = np.unique(given)
     if len(names) < 2:
         raise InputError("There is one group only, and nothing to tell it from.")
-    found = [_described(sample, X, given == name, name, max_depth) for name in names]
-    return GroupDescriptions(_corrected(found))
+    descriptions = [_described(sample, X, given == name, name, max_depth) for name in names]
+    return GroupDescriptions(_corrected(descriptions))
 
 
 def _described(sample: Sample, X: Any, inside: Mask, label: Any, depth: int) -> GroupDescription:

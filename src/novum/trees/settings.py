@@ -155,15 +155,15 @@ def n_features(max_features: Any, n_columns: int) -> int | None:
     if max_features is None:
         return None
     if max_features == "sqrt":
-        found = int(sqrt(n_columns))
+        count = int(sqrt(n_columns))
     elif max_features == "log2":
-        found = int(log2(n_columns))
+        count = int(log2(n_columns))
     elif isinstance(max_features, Integral):
-        found = int(max_features)
+        count = int(max_features)
     else:
-        found = int(max_features * n_columns)
-    found = max(found, 1)
-    return None if found >= n_columns else found
+        count = int(max_features * n_columns)
+    count = max(count, 1)
+    return None if count >= n_columns else count
 
 
 def monotone_signs(constraints: Any, rows: CellRows) -> tuple[int, ...]:

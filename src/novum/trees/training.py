@@ -112,7 +112,7 @@ def _read_label_columns(estimator: Any, X: Any, targets: Array, sample_weight: A
     """Several targets of labels: their codes go through the check as numbers."""
     name = type(estimator).__name__
     columns = [check_classes(targets[:, t], name) for t in range(targets.shape[1])]
-    codes = np.column_stack([found for _, found in columns]).astype(np.float64)
+    codes = np.column_stack([column_codes for _, column_codes in columns]).astype(np.float64)
     sample = check_sample(
         estimator, X, codes, sample_weight, allow_missing=True, accept_sparse=True
     )
@@ -268,11 +268,11 @@ def cells_of(sample: Sample) -> Floats:
     cells[:, schema.numeric] = sample.numeric
     for place, column in enumerate(schema.categorical):
         codes = sample.codes[:, place]
-        found = codes.astype(np.float64)
-        found[codes == MISSING] = np.nan
+        matrix = codes.astype(np.float64)
+        matrix[codes == MISSING] = np.nan
         ordered = schema.columns[column].kind is Kind.ORDINAL
-        found[codes == UNSEEN] = np.nan if ordered else UNSEEN_CELL
-        cells[:, column] = found
+        matrix[codes == UNSEEN] = np.nan if ordered else UNSEEN_CELL
+        cells[:, column] = matrix
     return cells
 
 

@@ -59,9 +59,9 @@ class BinaryViews:
     @property
     def weighted_n_node_samples(self: Tree) -> Floats:  # type: ignore[misc]
         """Weight of the training rows of every node, (n_nodes,)."""
-        found = self.weight.view()
-        found.flags.writeable = False
-        return found
+        view = self.weight.view()
+        view.flags.writeable = False
+        return view
 
     @property
     def missing_go_to_left(self: Tree) -> Mask:  # type: ignore[misc]
@@ -154,6 +154,6 @@ def _cells(tree: Tree, X: Any) -> Floats:
 
 
 def _view(array: Array) -> Integers:
-    found = array.astype(np.int64)
-    found.flags.writeable = False
-    return found
+    view = array.astype(np.int64)
+    view.flags.writeable = False
+    return view

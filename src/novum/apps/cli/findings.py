@@ -34,26 +34,26 @@ def repeated(arguments: Sequence[str]) -> list[str]:
     >>> repeated(["net.bif", "--given", "a=1", "b=2", "c", "--do", "d=0", "e=1"])
     ['net.bif', '--given', 'a=1', '--given', 'b=2', 'c', '--do', 'd=0', '--do', 'e=1']
     """
-    found: list[str] = []
+    kept: list[str] = []
     option, is_value, is_path = OPTIONS[0], False, True
     for place, argument in enumerate(arguments):
         if argument == "--":
-            return [*found, *arguments[place:]]
+            return [*kept, *arguments[place:]]
         if is_value:
-            found.append(argument)
+            kept.append(argument)
             is_value = False
         elif argument.startswith("-"):
-            found.append(argument)
+            kept.append(argument)
             name = argument.split("=", 1)[0]
             option = name if name in OPTIONS else option
             is_value = argument in (*OPTIONS, "--explain", "--draw")
         elif "=" in argument and not is_path:
-            found += [option, argument]
+            kept += [option, argument]
         else:
-            found.append(argument)
+            kept.append(argument)
             # The first argument is the file, whatever its name.
             is_path = False
-    return found
+    return kept
 
 
 def check_findings(given: Sequence[str], option: str) -> None:
@@ -91,12 +91,12 @@ def findings(network: BayesianNetwork, given: Sequence[str], option: str) -> dic
     from novum.graphical import state_like
 
     check_findings(given, option)
-    found: dict[str, Any] = {}
+    states: dict[str, Any] = {}
     for text in given:
         name, state = node_and_value(network, text)
-        if name in found:
+        if name in states:
             raise InputError(f"{option} names {label_text(name)} twice. Give it one state.")
         # A state may hold the mark itself.
         is_one = "|" not in state or state_like(network[name].variable, state) is not None
-        found[name] = state if is_one else state.split("|")
-    return found
+        states[name] = state if is_one else state.split("|")
+    return states

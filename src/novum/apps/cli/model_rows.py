@@ -109,7 +109,7 @@ def unseen_levels(X: pa.Table, schema: Schema) -> tuple[str, ...]:
 
     What a model does with such a cell is its own rule; that it met one is said here.
     """
-    found = []
+    unseen = []
     for column in schema.columns:
         # Dates and texts have no levels to know.
         if column.kind is Kind.NUMERIC or not column.levels:
@@ -121,12 +121,12 @@ def unseen_levels(X: pa.Table, schema: Schema) -> tuple[str, ...]:
             if cell is not None and level_key(cell) not in column.positions
         ]
         if strange:
-            found.append(
+            unseen.append(
                 f"{printable(column.name)!r} has {len(strange):,} of its cells at levels that the "
                 f"model never met, the first in row {strange[0] + 1}: "
                 f"{label_text(cells[strange[0]])}."
             )
-    return tuple(found)
+    return tuple(unseen)
 
 
 def rows_for(model: Any, request: Request) -> Rows:
@@ -167,9 +167,9 @@ def _read(model: Any, request: Request, schema: Schema) -> LoadedTable:
         extra.append(Column(request.id, Kind.NOMINAL))
     needed = [*schema.names, *(column.name for column in extra)]
     if request.table in data.available():
-        found = read(replace(request, weight=None, exposure=None))
-        _refuse_absent(found, needed)
-        return found
+        loaded = read(replace(request, weight=None, exposure=None))
+        _refuse_absent(loaded, needed)
+        return loaded
     known = LoadedTable(
         name="the model's table",
         table=pa.table({}),
@@ -181,12 +181,12 @@ def _read(model: Any, request: Request, schema: Schema) -> LoadedTable:
     return read_like(request.table, known, needed, request)
 
 
-def _refuse_absent(found: LoadedTable, needed: Sequence[str]) -> None:
-    absent = [name for name in needed if name not in found.schema.names]
+def _refuse_absent(loaded: LoadedTable, needed: Sequence[str]) -> None:
+    absent = [name for name in needed if name not in loaded.schema.names]
     if absent:
         raise InputError(
-            f"{found.name} lacks the column {printable(absent[0])!r}, which the model needs. "
-            f"{suggestion(absent[0], found.schema.names)}"
+            f"{loaded.name} lacks the column {printable(absent[0])!r}, which the model needs. "
+            f"{suggestion(absent[0], loaded.schema.names)}"
         )
 
 

@@ -82,10 +82,10 @@ def evaluate(
             rows = rows_for(fitted, request)
             if shown is not None:
                 shown.stage(f"judging {rows.n_rows:,} rows")
-            found = _report(fitted, rows, positive)
-            judged[str(name)] = found, str(found), seen_rows(folder, rows)
+            report = _report(fitted, rows, positive)
+            judged[str(name)] = report, str(report), seen_rows(folder, rows)
             if html is not None:
-                found.save(html)
+                report.save(html)
     seen = max(count or 0 for *_, count in judged.values())
     if seen:
         typer.echo(
@@ -95,8 +95,8 @@ def evaluate(
         )
     if as_json:
         plain = {
-            name: {**found.to_dict(), "rows_seen_in_training": count}
-            for name, (found, _, count) in judged.items()
+            name: {**report.to_dict(), "rows_seen_in_training": count}
+            for name, (report, _, count) in judged.items()
         }
         write_json({"targets": plain} if len(plain) > 1 else next(iter(plain.values())))
         return
@@ -293,8 +293,8 @@ def _write_sets(path: Path, model: Any, X: Any, named: Any) -> int:
     from novum.apps.job.outputs import Predictions, write_predictions
 
     rows = np.arange(X.num_rows)
-    found = Predictions(rows, "model", None, model.predict(X), model.predict_proba(X))
-    return write_predictions(path, [found], list(model.targets), named)
+    predictions = Predictions(rows, "model", None, model.predict(X), model.predict_proba(X))
+    return write_predictions(path, [predictions], list(model.targets), named)
 
 
 def _answers(
@@ -318,7 +318,7 @@ def _answers(
         if not len(rows):
             continue
         classed = is_classifier(model)
-        found = Predictions(
+        predictions = Predictions(
             rows,
             "model",
             None,
@@ -327,5 +327,7 @@ def _answers(
             model.decide(part) if hasattr(model, "decide") else None,
         )
         if covers(model):
-            found = covered_by(model, part, found, coverage)
-        yield replace(found, reasons=reasons(model, part, found)) if why else found
+            predictions = covered_by(model, part, predictions, coverage)
+        yield (
+            replace(predictions, reasons=reasons(model, part, predictions)) if why else predictions
+        )

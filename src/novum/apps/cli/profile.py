@@ -80,11 +80,11 @@ def looked_at(
     from novum.apps.job.table.reading import check_declared, read, reading_options
 
     if request.target is None and request.table not in data.available():
-        found = data.read(request.table, **reading_options(request))
+        read_table = data.read(request.table, **reading_options(request))
         roles = {"id": request.id}
-        check_declared(request, roles, found.schema.names, found.report.path)
-        record = profile_table(found.table, found.schema)
-        return found.report.path, record, (), found.report.notes
+        check_declared(request, roles, read_table.schema.names, read_table.report.path)
+        record = profile_table(read_table.table, read_table.schema)
+        return read_table.report.path, record, (), read_table.report.notes
     loaded = read(request)
     task = formalize(loaded, request)
     record = profile_table(loaded.table, loaded.schema, loaded.target, task.kind)

@@ -167,27 +167,27 @@ def _answered(
     known = {**given, **do}
     price = changed.forecast(known)
     answer: Answer = {"given": _states(network, given), "do": _states(network, do)}
-    found: list[Any] = []
+    answers: list[Any] = []
     if most_probable:
         best = changed.most_probable(known, nodes=list(nodes) or None)
         answer["most_probable"] = dict(best)
         answer["log_probability"] = best.log_probability
     elif nodes:
         table = network.query(*nodes, given=given, do=do, engine=engine)
-        found.append(table)
+        answers.append(table)
         answer["nodes"] = list(nodes)
         answer["table"] = _rows(table)
     if every:
         tables = network.marginals(given, do=do, engine=engine)
-        found.append(tables)
+        answers.append(tables)
         answer["marginals"] = {name: _cells(tables[name]) for name in tables}
     if explain is not None:
-        found.append(changed.explain(explain, given, engine=engine))
-        answer["explanation"] = _explained(found[-1])
-    for part in found:
+        answers.append(changed.explain(explain, given, engine=engine))
+        answer["explanation"] = _explained(answers[-1])
+    for part in answers:
         if part.diagnosis is not None:
             answer["approximation"] = part.diagnosis.sentence
-    answer["log_evidence"] = _log_evidence(network, given, do, found, engine is not None)
+    answer["log_evidence"] = _log_evidence(network, given, do, answers, engine is not None)
     answer["price"] = {**asdict(price), "sentence": str(price)}
     return answer
 
@@ -196,7 +196,7 @@ def _log_evidence(
     network: BayesianNetwork,
     given: Mapping[str, Any],
     do: Mapping[str, Any],
-    found: list[Any],
+    answers: list[Any],
     is_approximate: bool,
 ) -> float | None:
     """Logarithm of the probability of what is given; what answers say where it is too dear."""
@@ -207,7 +207,7 @@ def _log_evidence(
     except MemoryLimitError:
         if not is_approximate:
             raise
-    return next((part.log_evidence for part in found if hasattr(part, "log_evidence")), None)
+    return next((part.log_evidence for part in answers if hasattr(part, "log_evidence")), None)
 
 
 def _explained(explanation: Any) -> dict[str, Any]:
@@ -228,12 +228,12 @@ def _states(network: BayesianNetwork, given: Mapping[str, Any]) -> dict[str, Any
     """States as the network has them; a list where there are several of one node."""
     from novum.graphical import states_given
 
-    found: dict[str, Any] = {}
+    observed: dict[str, Any] = {}
     for name, state in given.items():
         axis = network[name].variable
         states = [axis.states[place] for place in states_given(axis, state)]
-        found[name] = states[0] if len(states) == 1 else states
-    return found
+        observed[name] = states[0] if len(states) == 1 else states
+    return observed
 
 
 def _rows(table: Any) -> list[dict[str, Any]]:
@@ -308,13 +308,14 @@ def _show_lines(
         say(out, f"and {len(rows) - MOST_LINES:,} more lines; --json has them all.")
 
 
-def _show_explanation(out: Any, found: Mapping[str, Any]) -> None:
+def _show_explanation(out: Any, explanation: Mapping[str, Any]) -> None:
     from novum.apps.cli.streams import say
 
     say(
         out,
-        f"{found['node']} = {_text(found['state'])}: {found['prior']:.4g} before the evidence, "
-        f"{found['posterior']:.4g} after",
+        f"{explanation['node']} = {_text(explanation['state'])}: {explanation['prior']:.4g} "
+        "before the evidence, "
+        f"{explanation['posterior']:.4g} after",
         "bold",
     )
     rows = [
@@ -324,7 +325,7 @@ def _show_explanation(out: Any, found: Mapping[str, Any]) -> None:
             f"{part['alone']:.4g}",
             f"{part['without']:.4g}",
         ]
-        for part in found["findings"]
+        for part in explanation["findings"]
     ]
     _show_lines(out, ["finding", "bits", "alone", "without it"], rows)
 

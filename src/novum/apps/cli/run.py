@@ -126,9 +126,9 @@ def _draw_again(request: Request, plain: dict[str, Any], source: Path, path: Pat
     from novum.apps.job.untargeted import check_same
 
     with TemporaryDirectory() as folder:
-        found, _, _ = searched(request, Path(folder) / "run", RunListener(None, None))
-    check_same(found.plain(), plain, source)
-    _write_page(found.as_recorded(plain), path)
+        result, _, _ = searched(request, Path(folder) / "run", RunListener(None, None))
+    check_same(result.plain(), plain, source)
+    _write_page(result.as_recorded(plain), path)
 
 
 # Mixed columns, and a decision whose costs are published.
@@ -296,17 +296,17 @@ def _without_target(request: Request, folder: Path, quiet: bool, as_json: bool) 
     out, shown = output(), None if quiet else Progress("starting")
     try:
         with nullcontext() if shown is None else shown:
-            found, table, rows = searched(request, folder, RunListener(shown, None))
+            result, table, rows = searched(request, folder, RunListener(shown, None))
     except KeyboardInterrupt:
         raise _stopped(folder) from None
     files = written(folder) | {rows.partition(".")[0]: str(folder / rows)}
     if as_json:
-        write_json({"files": files, "record": found.plain()})
+        write_json({"files": files, "record": result.plain()})
         return
     if not quiet:
         for line in table.as_text().splitlines():
             say(out, line)
-    for sentence in (*found.verdict, *found.not_done):
+    for sentence in (*result.verdict, *result.not_done):
         say(out, sentence, "" if quiet else "bold")
     for what, path in files.items():
         say(out, path if quiet else f"{what:<12}{path}")
@@ -327,14 +327,14 @@ def searched(request: Request, folder: Path, listener: Any) -> tuple[Any, Any, s
     return unusual, unusual.comparison.table(), SCORES
 
 
-def _write_page(found: Any, path: Path) -> None:
+def _write_page(run: Any, path: Path) -> None:
     """The report of a run without a target."""
     from novum.apps.job.clusters import ClusterRun
     from novum.apps.report.groups import write_groups_report
     from novum.apps.report.novelty import write_novelty_report
 
-    write = write_groups_report if isinstance(found, ClusterRun) else write_novelty_report
-    write(found, path)
+    write = write_groups_report if isinstance(run, ClusterRun) else write_novelty_report
+    write(run, path)
 
 
 def recorded(request: Request | None, folder: Path, listener: Any) -> RunRecord | SeveralRecord:

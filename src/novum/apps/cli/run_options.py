@@ -104,7 +104,7 @@ def levels_of(texts: list[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     >>> levels_of(["size=small, large"])
     (('size', ('small', 'large')),)
     """
-    found = []
+    orders = []
     for name, said in pairs_of(texts, "--levels", "size=small,medium,large"):
         levels = names_of(said)
         if len(levels) < 2 or len(set(levels)) < len(levels):
@@ -113,8 +113,8 @@ def levels_of(texts: list[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
                 "high, like size=small,medium,large.",
                 param_hint="'--levels'",
             )
-        found.append((name, levels))
-    return tuple(found)
+        orders.append((name, levels))
+    return tuple(orders)
 
 
 class TaskChoice(StrEnum):

@@ -88,7 +88,7 @@ def show_labels(out: Console, record: SeveralRecord) -> None:
         chosen = next(standing for standing in one.leaderboard if standing.is_chosen)
         rows.append([one.task.target, chosen.title, " ".join(estimate(chosen.score))])
     out.print(table_of(columns, rows))
-    rows = [[name, " ".join(estimate(found))] for name, found in record.measures]
+    rows = [[name, " ".join(estimate(measure))] for name, measure in record.measures]
     if rows:
         out.print(table_of([("on the rows set aside", "left"), ("value, 95 %", "right")], rows))
     say(out, "")

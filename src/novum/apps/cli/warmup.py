@@ -50,7 +50,7 @@ def _package(name: str) -> str:
         return "novum"
     from novum.core.text import label_text, meant
 
-    known = sorted(found.name for found in pkgutil.iter_modules(novum.__path__) if found.ispkg)
+    known = sorted(module.name for module in pkgutil.iter_modules(novum.__path__) if module.ispkg)
     if name not in known:
         raise typer.BadParameter(f"There is no package {label_text(name)}: {meant(name, known)}")
     return f"novum.{name}"

@@ -57,13 +57,13 @@ def _training_priors(rows: LearningRows, tested: Any, labels: Any) -> Any:
 
 
 def _decided(
-    positions: Any, source: str, y: Any, found: Any, labels: Any, priors: Any, task: Task
+    positions: Any, source: str, y: Any, posterior: Any, labels: Any, priors: Any, task: Task
 ) -> Predictions:
     """Classes, and actions where there is a working point, of posteriors under these priors."""
     assert task.classes is not None
     posteriors, before = np.zeros((len(positions), len(task.classes))), np.zeros(len(task.classes))
     at = class_places(labels, task.classes)
-    posteriors[:, at], before[at] = found, priors
+    posteriors[:, at], before[at] = posterior, priors
     if task.point is None or (before == 0).any():
         places = median_levels(posteriors) if task.levels else posteriors.argmax(axis=1)
         predicted = task.classes[places]
@@ -92,8 +92,8 @@ def all_answers(
         yield answers_of(used, X, parts.unlabeled, "no target", None, task)
 
 
-def of_all(found: Any, known: Any, classes: Any) -> Any:
+def of_all(probabilities: Any, known: Any, classes: Any) -> Any:
     """Probabilities of all classes of the task; one that the model never met has none."""
-    full = np.zeros((len(found), len(classes)))
-    full[:, class_places(known, classes)] = found
+    full = np.zeros((len(probabilities), len(classes)))
+    full[:, class_places(known, classes)] = probabilities
     return full

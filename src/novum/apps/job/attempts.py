@@ -69,9 +69,9 @@ class Warnings:
             for name, message, count in known:
                 part._add(name, message, count)
         elif part._count:
-            found = [[name, part._first[name], count] for name, count in part._count.items()]
+            rows = [[name, part._first[name], count] for name, count in part._count.items()]
             with replacing(path) as file:
-                file.write(json.dumps(found).encode())
+                file.write(json.dumps(rows).encode())
         for name, count in part._count.items():
             self._add(name, part._first[name], count)
 
@@ -129,9 +129,9 @@ class Attempts:
         met later, it would cost the whole record.
         """
         try:
-            found = step()
+            result = step()
             if is_recorded:
-                to_json(found)
+                to_json(result)
         except OutOfTime:
             sentence = f"{what} was left out, because the budget was used up; raise --budget."
             self.omitted.append(sentence)
@@ -140,7 +140,7 @@ class Attempts:
             sentence = failed(what, error)
             self.sentences.append(sentence)
             return otherwise(sentence)
-        return found
+        return result
 
 
 def failed(what: str, error: BaseException) -> str:

@@ -100,15 +100,15 @@ def candidate(
     prefix = f"{before}{LEARNER}__" if isinstance(inside, Pipeline) else before
     settings = dict(_candidates(family, kind, columns)[number])
     as_levels = settings.pop(_LEVELS, None)
-    found = {f"{prefix}{name}": _value(value, seed) for name, value in settings.items()}
+    candidate = {f"{prefix}{name}": _value(value, seed) for name, value in settings.items()}
     if as_levels is not None:
         steps = inside.steps if isinstance(inside, Pipeline) else [("", inside)]
         for name, step in steps:
             if step is None or _LEVELS in step.get_params():
-                found[f"{before}{name}__{_LEVELS}" if name else f"{before}{_LEVELS}"] = list(
+                candidate[f"{before}{name}__{_LEVELS}" if name else f"{before}{_LEVELS}"] = list(
                     as_levels
                 )
-    return found
+    return candidate
 
 
 def grid(
@@ -120,8 +120,8 @@ def grid(
     columns: SpecialColumns = PLAIN,
 ) -> list[dict[str, list[Any]]]:
     """The first candidates as a grid for a search over `estimator`."""
-    found = (candidate(family, kind, i, estimator, seed, columns) for i in range(n_candidates))
-    return [{name: [value] for name, value in settings.items()} for settings in found]
+    candidates = (candidate(family, kind, i, estimator, seed, columns) for i in range(n_candidates))
+    return [{name: [value] for name, value in settings.items()} for settings in candidates]
 
 
 def settings_text(params: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -168,11 +168,11 @@ def _takes_text(family: Family, kind: str) -> bool:
 def _candidates(family: Family, kind: str, columns: SpecialColumns) -> list[Settings]:
     """Settings to try in order; the second has columns of few whole numbers as levels."""
     role = _role(family, kind, columns)
-    found: list[Settings] = [*role.candidates, *role.if_missing]
+    candidates: list[Settings] = [*role.candidates, *role.if_missing]
     if family.tries_levels(0 if columns.texts else columns.most_whole):
         whole = [name for name, count in columns.whole if count >= (family.levels_from or 0)]
-        found.insert(1, {**role.candidates[0], _LEVELS: (*columns.levels, *whole)})
-    return found
+        candidates.insert(1, {**role.candidates[0], _LEVELS: (*columns.levels, *whole)})
+    return candidates
 
 
 def _made(path: str, settings: Settings, seed: int) -> Any:

@@ -113,8 +113,8 @@ class ClusterRun:
             "numbers": [asdict(row) for row in self.choice.rows],
             "groups": [asdict(group) | {"sentence": group.sentence} for group in groups],
             "agreement": {
-                name: [found.estimate, found.low, found.high]
-                for name, found in self.agreement.items()
+                name: [interval.estimate, interval.low, interval.high]
+                for name, interval in self.agreement.items()
             },
             "not_done": list(self.not_done),
         }
@@ -132,7 +132,7 @@ def run_clusters(request: Request, folder: Path, listener: Listener | None = Non
     told.stage("choosing the number of groups")
     choice, model, labels, space = _grouped(table, is_numeric, request)
     told.stage("describing the groups")
-    found = describe_groups(labels, table) if choice.n_clusters > 1 else None
+    groups = describe_groups(labels, table) if choice.n_clusters > 1 else None
     agreement, target = _agreement(loaded, rows, labels)
     folder.mkdir(parents=True, exist_ok=True)
     if model is not None:
@@ -145,12 +145,12 @@ def run_clusters(request: Request, folder: Path, listener: Listener | None = Non
     result = ClusterRun(
         loaded.name,
         loaded.n_rows,
-        _verdict(choice, found, agreement, target),
+        _verdict(choice, groups, agreement, target),
         seen.kinds,
         _not_done((*seen.not_done, *failed), model),
         asdict(request),
         choice,
-        found,
+        groups,
         agreement,
         target,
         charts,
@@ -200,13 +200,13 @@ def _agreement(loaded: Any, rows: Any, labels: Any) -> tuple[dict[str, Interval]
 
 def _verdict(
     choice: ClusterChoice,
-    found: GroupDescriptions | None,
+    groups: GroupDescriptions | None,
     agreement: dict[str, Interval],
     target: str,
 ) -> tuple[str, ...]:
     said = [choice.reason]
-    if found is not None:
-        said += [group.sentence for group in found]
+    if groups is not None:
+        said += [group.sentence for group in groups]
         statement = choice.model.certificate_.details.get("statement", "")
         if statement.startswith("within"):
             said.append(f"The sum of squared distances to the centers is {statement}.")

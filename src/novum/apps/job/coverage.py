@@ -87,20 +87,20 @@ def calibrate(
     if not len(kept):
         return None
     least = 0.0 if task.kind == "counts" else None
-    found = tuple(scores[kept].tolist())
-    return Calibration(coverage, task.is_classification, found, weights, least)
+    ranks = tuple(scores[kept].tolist())
+    return Calibration(coverage, task.is_classification, ranks, weights, least)
 
 
 def with_coverage(
     answers: list[Predictions], task: Task, coverage: float, seed: int, path: Path
 ) -> tuple[Calibration | None, list[Predictions]]:
     """The errors of the outer folds, written to a file, and all answers with what they give."""
-    found = calibrate(answers, task, coverage, seed)
-    if found is None:
+    calibration = calibrate(answers, task, coverage, seed)
+    if calibration is None:
         return None, answers
-    write_record(found, path)
+    write_record(calibration, path)
     classes = None if task.classes is None else [str(label) for label in task.classes]
-    return found, [bounded(part, found, classes) for part in answers]
+    return calibration, [bounded(part, calibration, classes) for part in answers]
 
 
 def bounded(
@@ -146,8 +146,8 @@ def calibration_beside(folder: Path, coverage: float | None) -> Calibration | No
     """What a run kept beside its model; None if there is nothing and nothing is asked."""
     path = folder / COVERAGE
     if path.exists():
-        found = read_record(path, Calibration)
-        return found if coverage is None else replace(found, coverage=coverage)
+        calibration = read_record(path, Calibration)
+        return calibration if coverage is None else replace(calibration, coverage=coverage)
     if coverage is not None:
         raise InputError(
             "--coverage needs the errors that a run keeps beside its model, but there is no "
@@ -180,12 +180,12 @@ def measured(part: Predictions, calibration: Calibration, task: Task) -> Coverag
 def _measured(name: str, covered: Any, sizes: Floats) -> CoveredPart:
     if not len(covered):
         return CoveredPart(name, 0, Estimate(None, None, None), None)
-    found = proportion_interval(int(covered.sum()), len(covered), method="Clopper-Pearson")
+    interval = proportion_interval(int(covered.sum()), len(covered), method="Clopper-Pearson")
     size = float(sizes.mean())
     return CoveredPart(
         name,
         len(covered),
-        Estimate(found.estimate, found.low, found.high),
+        Estimate(interval.estimate, interval.low, interval.high),
         size if math.isfinite(size) else None,
     )
 

@@ -81,7 +81,7 @@ def dependences(
     """
     rows = _drawn(X.num_rows, max_rows, seed)
     table = X.take(pa.array(rows))
-    found = []
+    records = []
     for name in columns[:max_columns]:
         if table.column(name).null_count == table.num_rows:
             continue
@@ -111,7 +111,7 @@ def dependences(
             counts = [cells.count(level) for level in axis.values.tolist()]
             kept = np.sort(np.argsort(-np.array(counts), kind="stable")[:MOST_LEVELS])
         middle = np.quantile(curves[:, kept], [0.1, 0.9], axis=0)
-        found.append(
+        records.append(
             DependenceRecord(
                 column=name,
                 values=() if is_level else tuple(map(float, axis.values[kept])),
@@ -123,7 +123,7 @@ def dependences(
                 n_rows=len(rows),
             )
         )
-    return tuple(found)
+    return tuple(records)
 
 
 def contributions(
@@ -168,7 +168,7 @@ def contributions(
             for place, row in enumerate(rows)
         )
     units = [*([name] for name in credited), *([others] if others else [])]
-    rng, found = np.random.default_rng(seed), []
+    rng, records = np.random.default_rng(seed), []
     # All rows are compared with the same ones, so that they start from the same prediction.
     background = np.tile(rng.integers(X.num_rows, size=n_orders), 2)
     for place, why in rows:
@@ -193,7 +193,7 @@ def contributions(
             for unit, name in enumerate(credited)
         ]
         true, decided = answer_texts(answers, place)
-        found.append(
+        records.append(
             ContributionRecord(
                 row=int(answers.rows[place]) + 1,
                 why=why,
@@ -206,7 +206,7 @@ def contributions(
                 rest=float(pairs[:, -1].mean()) if others else 0.0,
             )
         )
-    return tuple(found)
+    return tuple(records)
 
 
 def spread(
@@ -219,8 +219,8 @@ def spread(
     rows = X.take(_drawn(X.num_rows, SPREAD_ROWS, seed))
     if not _is_exact(model, point):
         return None
-    found = model.contributions(rows)
-    values, output = found.values, ""
+    contributions = model.contributions(rows)
+    values, output = contributions.values, ""
     if hasattr(model, "classes_"):
         if values.ndim == 2:
             # One score of two classes speaks of the second.
@@ -231,9 +231,9 @@ def spread(
         values, output = values[..., place], str(model.classes_[place])
     order = np.argsort(-np.abs(values).mean(axis=0), kind="stable")[:SPREAD_COLUMNS]
     return SpreadRecord(
-        columns=tuple(found.columns[j] for j in order),
+        columns=tuple(contributions.columns[j] for j in order),
         values=tuple(tuple(map(float, values[:, j])) for j in order),
-        ranks=tuple(_ranks(rows.column(found.columns[j])) for j in order),
+        ranks=tuple(_ranks(rows.column(contributions.columns[j])) for j in order),
         output=output,
         is_score=_adds_scores(model),
     )
@@ -300,7 +300,7 @@ def reasons(model: Any, X: Any, answers: Predictions, *, most: int = 3) -> tuple
     The rows are compared with each other, by few draws.
     """
     rows = [(place, "") for place in range(X.num_rows)]
-    found = contributions(
+    terms = contributions(
         model, X, answers, rows, X.column_names, seed=0, max_columns=len(X.column_names), n_orders=4
     )
     return tuple(
@@ -311,7 +311,7 @@ def reasons(model: Any, X: Any, answers: Predictions, *, most: int = 3) -> tuple
             if abs(value.value or 0.0) > 1e-9 * max(abs(one.start), abs(one.prediction))
         )
         or "no column moves it"
-        for one in found
+        for one in terms
     )
 
 
@@ -339,21 +339,21 @@ def _predictions(
     if not hasattr(model, "classes_"):
         return np.asarray(model.predict(table), np.float64), ""
     classes = np.asarray(model.classes_, object)
-    found = _posteriors(np.asarray(model.predict_proba(table)), model, point)
+    probabilities = _posteriors(np.asarray(model.predict_proba(table)), model, point)
     if positive is None:
         positive = np.asarray(answers.predicted)[place]
-    return found[:, int(np.flatnonzero(classes == positive)[0])], str(positive)
+    return probabilities[:, int(np.flatnonzero(classes == positive)[0])], str(positive)
 
 
-def _posteriors(found: Floats, model: Any, point: WorkingPoint | None) -> Floats:
+def _posteriors(posteriors: Floats, model: Any, point: WorkingPoint | None) -> Floats:
     """Probabilities of all classes in the last axis, under the priors of the point."""
-    if found.shape[-1] == 1:
-        found = np.concatenate([1 - found, found], axis=-1)
+    if posteriors.shape[-1] == 1:
+        posteriors = np.concatenate([1 - posteriors, posteriors], axis=-1)
     if point is None:
-        return found
-    flat = found.reshape(-1, found.shape[-1])
+        return posteriors
+    flat = posteriors.reshape(-1, posteriors.shape[-1])
     moved = point.ordered(model.classes_).retarget(flat, model.class_prior_)
-    return np.asarray(moved).reshape(found.shape)
+    return np.asarray(moved).reshape(posteriors.shape)
 
 
 def _drawn(n_rows: int, most: int, seed: int) -> Any:

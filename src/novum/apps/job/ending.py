@@ -222,9 +222,9 @@ def _fit_once(name: str, ending: Ending) -> tuple[Any, LearningRows, dict[str, i
     ending.price = price_of_fit(members, replace(size, n_rows=limit), ending.task.kind)
     learned = _some(ending, ending.parts.train, limit, "judged fit")
     began = time.perf_counter()
-    found = fitted(model, learned)
+    final = fitted(model, learned)
     ending.fit_seconds = time.perf_counter() - began
-    return found, learned, members, limit
+    return final, learned, members, limit
 
 
 def _with_unlabelled(

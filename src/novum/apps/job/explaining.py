@@ -47,8 +47,8 @@ def explain(model: Any, kind: str, example: Any) -> ExplanationRecord:
         return _terms(whole, learner)
     for known, explained in _EXPLAINED.items():
         if name.startswith(known):
-            found: ExplanationRecord = explained(learner, kind, example)
-            return found
+            explanation: ExplanationRecord = explained(learner, kind, example)
+            return explanation
     text = "This model has no short form; the columns it leans on are listed below."
     return ExplanationRecord("none", text, None, (), (), "")
 
@@ -95,7 +95,7 @@ def column_importances(
         X.column_names[place]
         for place in np.sort(_weightiest(model, X, associations or {})[:n_columns])
     ]
-    found = permutation_importance(
+    importances = permutation_importance(
         model,
         X,
         y,
@@ -106,7 +106,7 @@ def column_importances(
         max_samples=n_rows if X.num_rows > 1 else 1.0,
         columns={name: [X.column_names.index(name)] for name in names},
     )
-    terms = zip(names, found.intervals, strict=True)
+    terms = zip(names, importances.intervals, strict=True)
     return _largest((name, estimate_of(interval)) for name, interval in terms)
 
 
@@ -201,10 +201,10 @@ def _terms(model: Any, learner: Any) -> ExplanationRecord:
         )
     # Sequences of characters are written in quotes; words say more to a reader.
     shown = [j for j, name in enumerate(names) if not name.endswith("'")]
-    found = []
+    terms = []
     for row, one in zip(rows, classes, strict=True):
         prefix = f"{one}: " if len(rows) > 1 else ""
-        found += [(f"{prefix}{names[j]}", _estimate(row[j])) for j in shown]
+        terms += [(f"{prefix}{names[j]}", _estimate(row[j])) for j in shown]
     speaks = f", here for {classes[0]}" if len(rows) == 1 and str(classes[0]) else ""
     return ExplanationRecord(
         "coefficients",
@@ -212,7 +212,7 @@ def _terms(model: Any, learner: Any) -> ExplanationRecord:
         "are not listed.",
         None,
         (),
-        _largest(found),
+        _largest(terms),
         label,
     )
 
@@ -259,13 +259,14 @@ def _ordinal(learner: Any, kind: str, example: Any) -> ExplanationRecord:
 
 def _naive_bayes(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     del kind
-    found = learner.explain(example)
-    pairs = zip(found.columns, found.contributions, strict=True)
+    explanation = learner.explain(example)
+    pairs = zip(explanation.columns, explanation.contributions, strict=True)
     return ExplanationRecord(
         "log-odds",
         f"Every column adds its own log-odds. For the first row set aside they add up to "
-        f"{found.log_odds:+.2f} for {found.label} against {found.against}, of which "
-        f"{found.prior:+.2f} come from the shares of the classes.",
+        f"{explanation.log_odds:+.2f} for {explanation.label} against {explanation.against}, of "
+        "which "
+        f"{explanation.prior:+.2f} come from the shares of the classes.",
         None,
         (),
         _largest((str(name), _estimate(value)) for name, value in pairs),

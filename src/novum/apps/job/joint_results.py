@@ -36,9 +36,9 @@ def joined_predictions(lines: Mapping[str, Lines], id: str | None) -> Iterator[S
     yield [*map(safe_cell, named), "row", *map(safe_cell, titles)]
     by_row = {name: {row_key(line): line for line in own} for name, own in lines.items()}
     for key in sorted({key for own in by_row.values() for key in own}):
-        found = [own[key] for own in by_row.values() if key in own]
+        predictions = [own[key] for own in by_row.values() if key in own]
         cells = [by_row[name].get(key, {}).get(c, "") for name, own in heads.items() for c in own]
-        yield [*(found[0][id] for id in named), str(key[1]), *cells]
+        yield [*(predictions[0][id] for id in named), str(key[1]), *cells]
 
 
 def _column(column: str, target: str) -> str:
@@ -90,8 +90,8 @@ def all_right(
     if not rows:
         return ()
     hits = np.array([all(own[row] for own in rights) for row in rows])
-    found = proportion_interval(int(hits.sum()), len(hits))
-    return (("all targets right", Estimate(found.estimate, found.low, found.high)),)
+    interval = proportion_interval(int(hits.sum()), len(hits))
+    return (("all targets right", Estimate(interval.estimate, interval.low, interval.high)),)
 
 
 def verdict(
@@ -122,10 +122,10 @@ def together(
             f"{number} targets {verb} clearly better predicted than by the same answer for every "
             "row, on the rows set aside."
         )
-    for name, found in measures:
-        if name == "all targets right" and found.value is not None:
-            ends = f"between {100 * (found.low or 0):.1f} and {100 * (found.high or 0):.1f} %"
+    for name, estimate in measures:
+        if name == "all targets right" and estimate.value is not None:
+            ends = f"between {100 * (estimate.low or 0):.1f} and {100 * (estimate.high or 0):.1f} %"
             yield (
-                f"All targets at once are right for {100 * found.value:.1f} % of the rows that "
+                f"All targets at once are right for {100 * estimate.value:.1f} % of the rows that "
                 f"have them ({ends} with 95 % confidence)."
             )

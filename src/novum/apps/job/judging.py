@@ -152,18 +152,20 @@ def _rows(n: int) -> str:
 def _class_curves(
     report: ClassificationReport, y: Any, probabilities: Any, training_priors: Any, weight: Any
 ) -> dict[str, tuple[Curve, ...]]:
-    found: dict[str, list[Curve]] = {"roc": [], "precision_recall": [], "det": []}
+    by_kind: dict[str, list[Curve]] = {"roc": [], "precision_recall": [], "det": []}
     for label, curves in list(report.curves.items())[:MOST_CLASSES]:
         roc, precision, det = curves.roc, curves.precision_recall, curves.det
         of = str(label)
-        found["roc"].append(_curve(roc.false_positive_rate, roc.true_positive_rate, roc.band, of))
-        found["precision_recall"].append(
+        by_kind["roc"].append(_curve(roc.false_positive_rate, roc.true_positive_rate, roc.band, of))
+        by_kind["precision_recall"].append(
             _curve(precision.recall, precision.precision, precision.band, of)
         )
-        found["det"].append(_curve(det.false_positive_rate, det.false_negative_rate, det.band, of))
+        by_kind["det"].append(
+            _curve(det.false_positive_rate, det.false_negative_rate, det.band, of)
+        )
     if report.calibration is not None:
         at = report.calibration
-        found["calibration"] = [
+        by_kind["calibration"] = [
             Curve(
                 _floats(at.probability),
                 _floats(at.frequency),
@@ -172,10 +174,10 @@ def _class_curves(
             )
         ]
     if report.threshold_curve is not None:
-        found["threshold"] = _threshold(report)
+        by_kind["threshold"] = _threshold(report)
     if len(report.classes) == 2 and len(np.unique(np.asarray(y))) == 2:
-        found["bayes_error"] = _bayes_error(report, y, probabilities, training_priors, weight)
-    return {name: tuple(curves) for name, curves in found.items() if curves}
+        by_kind["bayes_error"] = _bayes_error(report, y, probabilities, training_priors, weight)
+    return {name: tuple(curves) for name, curves in by_kind.items() if curves}
 
 
 def _threshold(report: ClassificationReport) -> list[Curve]:
@@ -217,13 +219,13 @@ def _bayes_error(
 
 def _class_sentences(report: ClassificationReport) -> tuple[str, ...]:
     accuracy = report["accuracy"]
-    found = [
+    sentences = [
         f"Of {_rows(report.n_rows)} set aside, {100 * accuracy.estimate:.1f} % get the right class "
         f"(between {100 * accuracy.low:.1f} and {100 * accuracy.high:.1f} % with 95 % confidence)."
     ]
     if "mean_level_error" in report.overall:
         off = report["mean_level_error"]
-        found.insert(
+        sentences.insert(
             0,
             f"Predictions of {_rows(report.n_rows)} set aside are off by {about(off.estimate)} "
             f"levels on average (between {about(off.low)} and {about(off.high)} with 95 % "
@@ -231,8 +233,10 @@ def _class_sentences(report: ClassificationReport) -> tuple[str, ...]:
         )
     if "bayes_risk" in report.costs:
         cost = report.costs["bayes_risk"]
-        found.append(f"A decision costs {about(cost.estimate)} on average at the working point.")
-    return (*found, *report.notes)
+        sentences.append(
+            f"A decision costs {about(cost.estimate)} on average at the working point."
+        )
+    return (*sentences, *report.notes)
 
 
 # --- Numbers --------------------------------------------------------------------------------------
@@ -310,10 +314,10 @@ def estimate_of(interval: Interval) -> Estimate:
     return Estimate(*map(_finite, (interval.estimate, interval.low, interval.high)))
 
 
-def _estimates(found: Mapping[str, Interval]) -> tuple[tuple[str, Estimate], ...]:
+def _estimates(intervals: Mapping[str, Interval]) -> tuple[tuple[str, Estimate], ...]:
     return tuple(
         (measure_title(name), estimate_of(value))
-        for name, value in found.items()
+        for name, value in intervals.items()
         if math.isfinite(value.estimate)
     )
 

@@ -48,17 +48,17 @@ def row_key(line: Mapping[str, str]) -> tuple[bool, int]:
 def rare_labels(tasks: Mapping[str, Task], request: Request) -> dict[str, int]:
     """Labels that too few rows have, or lack, for the folds; with how many rows those are."""
     folds = request.folds or PRESETS[request.preset].folds
-    found = {}
+    rare = {}
     for name, task in tasks.items():
         fewest = int(task.class_counts().min()) if task.classes is not None else 0
         if round((1.0 - request.holdout) * fewest) < folds:
-            found[name] = fewest
-    if len(found) == len(tasks):
+            rare[name] = fewest
+    if len(rare) == len(tasks):
         raise InputError(
             f"No label has {folds} rows to learn from besides those set aside, which {folds} folds "
             "take. Add rows, or name fewer folds, such as --cv 2."
         )
-    return found
+    return rare
 
 
 def rare_sentence(name: str, n_rows: int) -> str:
@@ -85,15 +85,15 @@ def constant_lines(task: Task, shared: SharedRows, request: Request) -> Lines:
     shares = counts / max(counts.sum(), 1)
     for label, share in zip(task.classes, shares, strict=True):
         answer[f"probability {label}"] = f"{share:.6g}"
-    found = []
+    lines = []
     sources = {"out of fold": parts.train, "hold-out": parts.holdout, "no target": parts.unlabeled}
     for source, positions in sources.items():
         for at in positions.tolist():
             named = {} if request.id is None or task.ids is None else {request.id: task.ids[at]}
             true = "" if source == "no target" else str(task.classes[task.coded[at]])
             line = {"row": str(at + 1), "answered": source, "target": true}
-            found.append({**named, **line, **answer})
-    return found
+            lines.append({**named, **line, **answer})
+    return lines
 
 
 # --- Judgment -------------------------------------------------------------------------------------
@@ -136,8 +136,8 @@ def set_measures(judged: JudgedSets | None) -> tuple[tuple[tuple[str, Estimate],
         return (), ()
     return tuple(
         tuple(
-            (_TITLES[name], estimate_of(found))
-            for name, found in label_set_measures(judged.true, decided).items()
+            (_TITLES[name], estimate_of(interval))
+            for name, interval in label_set_measures(judged.true, decided).items()
         )
         for decided in (judged.decided, judged.always)
     )

@@ -113,7 +113,7 @@ def curve_of_rows(
     model: Any, rows: LearningRows, sizes: Sequence[float], metric: Any, seed: int, n_jobs: int
 ) -> Curve | None:
     """The score against the number of rows; None where no part of them has a score."""
-    found = learning_curve(
+    curve = learning_curve(
         model,
         rows.X,
         rows.y,
@@ -129,7 +129,7 @@ def curve_of_rows(
     # The smallest parts may lack a class, and have no score then.
     known = [
         (size, one)
-        for size, one in zip(found.train_sizes, found.intervals(), strict=True)
+        for size, one in zip(curve.train_sizes, curve.intervals(), strict=True)
         if np.isfinite([one.estimate, one.low, one.high]).all()
     ]
     if not known:

@@ -87,11 +87,11 @@ class Losses:
         """The mean loss of some rows."""
         values = self.values[rows]
         if self.kind == "wrong":
-            found = proportion_interval(int(values.sum()), len(values))
-            return Estimate(found.estimate, found.low, found.high)
-        found = mean_interval(values)
-        low, high = max(found.low, 0.0), found.high
-        return Estimate(found.estimate, *(x if math.isfinite(x) else None for x in (low, high)))
+            interval = proportion_interval(int(values.sum()), len(values))
+            return Estimate(interval.estimate, interval.low, interval.high)
+        interval = mean_interval(values)
+        low, high = max(interval.low, 0.0), interval.high
+        return Estimate(interval.estimate, *(x if math.isfinite(x) else None for x in (low, high)))
 
 
 def find_mistakes(
@@ -123,12 +123,12 @@ def find_mistakes(
     order = _worst_first(losses, answers, task)
     groups = list(_groups(losses, X, task, ordered[:max_columns]))
     adjusted = holm_adjusted([p for *_, p in groups]).tolist() if groups else []
-    found = [
+    errors = [
         GroupError(column, name, int(rows.sum()), losses.interval(rows), others, p_value)
         for (column, name, rows, others, _), p_value in zip(groups, adjusted, strict=True)
         if losses.values[rows].mean() > others
     ]
-    found.sort(key=lambda group: (group.p_value, group.others - (group.loss.value or 0.0)))
+    errors.sort(key=lambda group: (group.p_value, group.others - (group.loss.value or 0.0)))
     return MistakesRecord(
         kind=losses.kind,
         n_wrong=0 if losses.kind == "distance" else int(np.count_nonzero(losses.values)),
@@ -136,7 +136,7 @@ def find_mistakes(
             _row_error(place, losses, answers, X, task, ordered[:_CELLS])
             for place in order[:max_worst]
         ),
-        groups=tuple(found[:max_groups]),
+        groups=tuple(errors[:max_groups]),
         n_groups=len(groups),
     )
 
@@ -298,9 +298,11 @@ class _Answered:
     def by(cls, model: Any, X: Any) -> _Answered:
         if not hasattr(model, "classes_"):
             return cls(np.asarray(model.predict(X)), None, None, None)
-        found = np.asarray(model.predict_proba(X))
+        probabilities = np.asarray(model.predict_proba(X))
         predicted = np.asarray(model.predict(X))
-        return cls(predicted, found, np.asarray(model.classes_), np.asarray(model.class_prior_))
+        return cls(
+            predicted, probabilities, np.asarray(model.classes_), np.asarray(model.class_prior_)
+        )
 
     def predict(self, rows: Any) -> Array:
         return self.predicted[rows]

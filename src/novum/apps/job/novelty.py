@@ -125,8 +125,8 @@ class NoveltyRun:
     def plain(self) -> dict[str, Any]:
         """The record as plain data."""
 
-        def three(found: Any) -> Any:
-            return None if found is None else [found.estimate, found.low, found.high]
+        def three(interval: Any) -> Any:
+            return None if interval is None else [interval.estimate, interval.low, interval.high]
 
         return {
             "task": "novelty",
@@ -264,15 +264,19 @@ def unusual_rows(
 ) -> tuple[UnusualRow, ...]:
     """The rows of highest rank, each with the columns that make random cuts isolate it."""
     places = np.argsort(-ranks, kind="stable")[:most]
-    found = forest.contributions(table.take(places))
+    contributions = forest.contributions(table.take(places))
     likely = None if autoencoder is None else autoencoder.reconstruct(table.take(places))
     told = []
     for at, place in enumerate(places.tolist()):
-        pull = -np.minimum(found.values[at], 0.0)
+        pull = -np.minimum(contributions.values[at], 0.0)
         total = float(pull.sum())
         order = np.argsort(-pull, kind="stable")[:3]
         reasons = tuple(
-            (found.columns[j], cell_text(table, found.columns[j], place), float(pull[j] / total))
+            (
+                contributions.columns[j],
+                cell_text(table, contributions.columns[j], place),
+                float(pull[j] / total),
+            )
             for j in order
             if total > 0 and pull[j] > 0.1 * total
         )

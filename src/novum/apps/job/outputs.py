@@ -355,13 +355,13 @@ def _parts(learner: Any) -> Iterable[Any]:
 
 def _imports(learner: Any) -> set[tuple[str, str]]:
     """Doors and names of all classes that make the learner."""
-    found = set()
+    imports = set()
     for part in _parts(learner):
         package = ".".join(type(part).__module__.split(".")[:2])
         door = "novum.data.scaling" if ".scaling" in type(part).__module__ else package
         door = "novum.data.filling" if ".filling" in type(part).__module__ else door
-        found.add((door, type(part).__name__))
-    return found
+        imports.add((door, type(part).__name__))
+    return imports
 
 
 def _changed(learner: Any) -> dict[str, Any]:

@@ -60,8 +60,8 @@ def from_json(text: str, kind: type[T]) -> T:
         raise FileFormatError(
             f"The record has no format {FORMAT}; it was written by another version, or is no run."
         )
-    found: T = _typed(content.get("record"), kind, "record")
-    return found
+    record: T = _typed(content.get("record"), kind, "record")
+    return record
 
 
 def write_record(record: Any, path: Path) -> None:

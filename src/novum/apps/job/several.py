@@ -328,13 +328,13 @@ def _plan_of(request: Request, folder: str) -> str | None:
     if request.plan is None:
         return None
     given = Path(request.plan)
-    found = (given if given.is_dir() else given.parent) / folder / PLAN
-    if not found.exists():
+    plan = (given if given.is_dir() else given.parent) / folder / PLAN
+    if not plan.exists():
         raise InputError(
             f"--plan {printable(request.plan, 200)!r} has no plan of these targets in this order. "
             "Name the folder of a run of the same targets."
         )
-    return str(found)
+    return str(plan)
 
 
 def _recorded(

@@ -83,8 +83,8 @@ class SharedRows:
         places[rows.positions] = np.arange(len(rows.positions))
 
         def own(at: Integers) -> Integers:
-            found = places[self.parts.train[at]]
-            return np.sort(found[found >= 0])
+            positions = places[self.parts.train[at]]
+            return np.sort(positions[positions >= 0])
 
         folds = (
             Fold(None if fold.train is None else own(fold.train), own(fold.test))
@@ -120,17 +120,17 @@ def _own_strata(task: Task) -> Integers:
     """Classes, or fifths of the values; one more stratum for rows without this target."""
     if task.is_classification:
         return np.asarray(task.coded, np.int64)
-    found = np.full(task.n_rows, MISSING, np.int64)
+    codes = np.full(task.n_rows, MISSING, np.int64)
     ranks = np.empty(len(task.labeled), np.int64)
     values = task.coded[task.labeled]
     ranks[np.argsort(values, kind="stable")] = np.arange(len(ranks))
-    found[task.labeled] = ranks * _FIFTHS // max(len(ranks), 1)
-    return found
+    codes[task.labeled] = ranks * _FIFTHS // max(len(ranks), 1)
+    return codes
 
 
 def _finer(strata: Integers, own: Integers, least: int) -> Integers:
     """Strata divided by another target; parts of fewer than `least` rows are joined."""
-    found = np.zeros_like(strata)
+    finer = np.zeros_like(strata)
     number = 0
     for stratum in np.unique(strata):
         inside = np.flatnonzero(strata == stratum)
@@ -142,6 +142,6 @@ def _finer(strata: Integers, own: Integers, least: int) -> Integers:
         # Small ones together are a stratum of their own, or join the largest one.
         is_enough = int(counts[rest].sum()) >= least
         names[rest] = len(large) if is_enough or not len(large) else names[counts.argmax()]
-        found[inside] = number + names[codes]
+        finer[inside] = number + names[codes]
         number += len(large) + 1
-    return found
+    return finer

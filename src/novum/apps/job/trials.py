@@ -409,7 +409,7 @@ def _run(
     progress: Progress | None = None,
     facts: _Facts | None = None,
 ) -> tuple[FoldRun, ...]:
-    found = run_folds(
+    runs = run_folds(
         {name: model},
         rows.X,
         rows.y,
@@ -423,7 +423,7 @@ def _run(
         describe=facts or _Facts(rows),
         progress=progress,
     )
-    return found[name]
+    return runs[name]
 
 
 def _run_stacks(
@@ -444,8 +444,8 @@ def _run_stacks(
         best = best_members({name: runs[name][number].facts for name in tried})
         alone = Splits((splits.parts[number],), splits.n_rows, 1, 1, "1 fold")
         stack = stack_of(best, plan, rows)
-        (found,) = _run(f"{STACK}_{number}", stack, rows, alone, metric, folder, 1, progress, facts)
-        return tuple(best), found
+        (run,) = _run(f"{STACK}_{number}", stack, rows, alone, metric, folder, 1, progress, facts)
+        return tuple(best), run
 
     pairs = run_tasks(one, range(len(splits)), n_jobs)
-    return tuple(members for members, _ in pairs), tuple(found for _, found in pairs)
+    return tuple(members for members, _ in pairs), tuple(run for _, run in pairs)

@@ -68,8 +68,10 @@ class UnlabelledUse:
     def fitted(self, model: Any, rows: LearningRows) -> Any:
         """The model fitted to both; a plain model of its family."""
         both = self.both(rows)
-        found = fitted_model(learner_of_both(model), both.X, both.y)
-        return found.estimator_ if isinstance(found, SelfTraining) else found
+        model_of_both = fitted_model(learner_of_both(model), both.X, both.y)
+        return (
+            model_of_both.estimator_ if isinstance(model_of_both, SelfTraining) else model_of_both
+        )
 
 
 def considered(
@@ -82,12 +84,12 @@ def considered(
     if positions is None:
         return None
     rows, X, plan = ending.rows, ending.task.X, ending.plan
-    found: UnlabelledUse | None = in_time(
+    use: UnlabelledUse | None = in_time(
         "The question whether rows without a target help",
         lambda: ask(clone(model), rows, X, positions, ending.metric, plan.seed),
         lambda _: None,
     )
-    return found
+    return use
 
 
 def _rows_in_time(model: Any, members: dict[str, int], ending: Any) -> Any:

@@ -188,9 +188,9 @@ def recorded(path: Path) -> tuple[Request, dict[str, Any]] | None:
     return record_json.from_json(json.dumps(content), Request), plain
 
 
-def check_same(found: dict[str, Any], plain: dict[str, Any], path: Path) -> None:
+def check_same(results: dict[str, Any], plain: dict[str, Any], path: Path) -> None:
     """Refuses to draw what a run found for what another one, recorded at `path`, had found."""
-    now = json.loads(json.dumps(found, default=_plain_value))
+    now = json.loads(json.dumps(results, default=_plain_value))
     for name in ("n_rows", "kinds", "verdict"):
         if now[name] != plain.get(name):
             raise InputError(

@@ -99,14 +99,14 @@ def area_below(x: Floats, y: Floats) -> float:
 
 def _series(curves: Sequence[Curve], most: int) -> list[Series]:
     """Curves as charts take them: few points, short names; one curve needs no name."""
-    found = []
+    series = []
     for curve in curves:
         x, y, low, high = points(curve, most)
         name = label(curve.label) if curve.label.strip() and len(curves) > 1 else ""
         marks = [(a, b, label(words, 60) if words.strip() else "") for a, b, words in curve.marks]
         marks = [mark for mark in marks if None not in mark and np.isfinite(mark[:2]).all()]
-        found.append(Series(x, y, name, (x, low, high) if len(low) else None, marks))
-    return found
+        series.append(Series(x, y, name, (x, low, high) if len(low) else None, marks))
+    return series
 
 
 def marks_in_words(curves: Sequence[Curve]) -> str:
@@ -173,7 +173,10 @@ def det_figure(curves: Sequence[Curve], most: int) -> Figure:
 def calibration_figure(curves: Sequence[Curve], most: int) -> Figure:
     """Curves with x the mean probability and y the observed share of each bin."""
     shown = hardest(curves, lambda x, y: float(np.abs(y - x).mean()) if len(x) else 0.0)
-    gaps = (np.abs(found.y - found.x) for found in (points(curve, _ALL) for curve in shown))
+    gaps = (
+        np.abs(curve_points.y - curve_points.x)
+        for curve_points in (points(curve, _ALL) for curve in shown)
+    )
     worst = max(float(gap.max(initial=0.0)) for gap in gaps)
     alt = (
         "Observed share against mean predicted probability. The largest distance from the "

@@ -272,7 +272,7 @@ def contribution_figures(
     sizes = [abs(e) for terms in drawn for _, v in terms for e in _limits(v) if e is not None]
     reach = 1.05 * max(sizes, default=1.0) or 1.0
     shown = percent if task.classes else about
-    found = []
+    figures = []
     for place, (one, terms) in enumerate(zip(records, drawn, strict=True)):
         about_what = f"probability of {label(one.output)}" if one.output else label(target)
         marks: list[Bars | Line | Rule] = [Rule(x=0.0)]
@@ -293,22 +293,22 @@ def contribution_figures(
             f"True: {label(one.true, 60)}. Said: {label(one.decided, 60)}. The {about_what} starts "
             f"at {shown(one.start)} and ends at {shown(one.prediction)}."
         )
-        found.append(figure(chart, f"row-{place}", caption, 66.0 + 24.0 * len(terms)))
-    return found
+        figures.append(figure(chart, f"row-{place}", caption, 66.0 + 24.0 * len(terms)))
+    return figures
 
 
-def spread_figure(found: SpreadRecord, target: str) -> Figure:
+def spread_figure(spread: SpreadRecord, target: str) -> Figure:
     """What columns add to the predictions of many rows, a dot for each row."""
-    what = f"probability of {label(found.output)}" if found.output else label(target)
-    what = f"score of {label(found.output)}" if found.is_score else what
+    what = f"probability of {label(spread.output)}" if spread.output else label(target)
+    what = f"score of {label(spread.output)}" if spread.is_score else what
     groups: dict[str, int | str] = {
         "lower half of its values": 0,
         "upper half": 1,
         "level or missing": "muted",
     }
     dots: dict[str, list[tuple[float, float]]] = {name: [] for name in groups}
-    width = np.ptp(np.concatenate([[0.0], *found.values])) / 60 or 1.0
-    for row, (values, ranks) in enumerate(zip(found.values, found.ranks, strict=True)):
+    width = np.ptp(np.concatenate([[0.0], *spread.values])) / 60 or 1.0
+    for row, (values, ranks) in enumerate(zip(spread.values, spread.ranks, strict=True)):
         met: dict[int, int] = {}
         for value, rank in zip(values, ranks, strict=True):
             # Dots of one place stand beside each other, by turns on both sides of the middle.
@@ -321,18 +321,18 @@ def spread_figure(found: SpreadRecord, target: str) -> Figure:
         if pairs:
             x, y = zip(*pairs, strict=True)
             marks.append(Cloud(x, y, name, color, opacity=0.75))
-    means = np.abs(np.array(found.values)).mean(axis=1).tolist()
-    sizes = [f"{name} {about(m)}" for name, m in zip(found.columns, means, strict=True)]
+    means = np.abs(np.array(spread.values)).mean(axis=1).tolist()
+    sizes = [f"{name} {about(m)}" for name, m in zip(spread.columns, means, strict=True)]
     chart = Chart(
         Axis(f"added to the {what}", most=6),
-        Axis(names=[label(name) for name in found.columns]),
+        Axis(names=[label(name) for name in spread.columns]),
         marks,
         "What columns add to each row",
         f"Mean sizes of what columns add: {'; '.join(sizes)}.",
     )
-    n_rows = len(found.values[0])
+    n_rows = len(spread.values[0])
     caption = f"A dot is one of {n_rows} rows set aside. Exact Shapley values of the trees."
-    return figure(chart, "spread", caption, 90.0 + 34.0 * len(found.columns))
+    return figure(chart, "spread", caption, 90.0 + 34.0 * len(spread.columns))
 
 
 # --- Columns --------------------------------------------------------------------------------------

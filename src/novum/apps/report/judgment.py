@@ -112,45 +112,45 @@ def judgment_section(record: RunRecord, detail: Detail) -> Section:
 
 
 def _wrong_in_words(holdout: HoldoutRecord) -> str:
-    found = holdout.mistakes
-    if found is None or found.kind == "distance":
+    mistakes = holdout.mistakes
+    if mistakes is None or mistakes.kind == "distance":
         return ""
-    if not found.n_wrong:
+    if not mistakes.n_wrong:
         return "It decided all of them right, which does not mean that it always will."
-    return f"It decided {counted(found.n_wrong, 'row')} wrong."
+    return f"It decided {counted(mistakes.n_wrong, 'row')} wrong."
 
 
-def _share(found: Estimate) -> str:
-    if found.low is None:
-        return percent(found.value)
-    return f"{percent(found.value)} [{percent(found.low)}, {percent(found.high)}]"
+def _share(estimate: Estimate) -> str:
+    if estimate.low is None:
+        return percent(estimate.value)
+    return f"{percent(estimate.value)} [{percent(estimate.low)}, {percent(estimate.high)}]"
 
 
 def _coverage(holdout: HoldoutRecord) -> list[Block]:
     """Measured against promised coverage of the intervals or sets."""
-    found = holdout.coverage
-    if found is None:
+    coverage = holdout.coverage
+    if coverage is None:
         return []
     rows = [
         (
             one.rows,
             number(one.n_rows),
-            percent(found.promised),
+            percent(coverage.promised),
             _share(one.coverage),
             "" if one.size is None else about(one.size),
         )
-        for one in found.parts[:_MOST_COVERED]
+        for one in coverage.parts[:_MOST_COVERED]
     ]
-    what = "sets of classes" if found.is_of_classes else "intervals"
+    what = "sets of classes" if coverage.is_of_classes else "intervals"
     heads = (
         Column("rows"),
         Column("number", True),
         Column("promised", True),
         Column("held the truth", True),
-        Column("mean classes" if found.is_of_classes else "mean width", True),
+        Column("mean classes" if coverage.is_of_classes else "mean width", True),
     )
     note = (
-        f"By {counted(found.n_calibration, 'error')} on rows that the folds left out, as in "
+        f"By {counted(coverage.n_calibration, 'error')} on rows that the folds left out, as in "
         "predictions.csv; brackets are exact 95 % intervals."
     )
     return [Table(f"How often the {what} around the answers held the truth", heads, rows, note)]
@@ -159,33 +159,33 @@ def _coverage(holdout: HoldoutRecord) -> list[Block]:
 # --- Worst rows and groups ------------------------------------------------------------------------
 
 
-def _worst(found: MistakesRecord) -> list[Block]:
+def _worst(mistakes: MistakesRecord) -> list[Block]:
     """The rows of largest loss, with the cells that matter most."""
-    if not found.worst:
+    if not mistakes.worst:
         return []
-    is_class = found.kind != "distance"
+    is_class = mistakes.kind != "distance"
     rows = []
-    for one in found.worst:
-        loss = percent(one.probability) if found.kind == "wrong" else about(one.loss)
+    for one in mistakes.worst:
+        loss = percent(one.probability) if mistakes.kind == "wrong" else about(one.loss)
         cells = ", ".join(f"{label(name, 60)} {label(cell, 60)}" for name, cell in one.cells)
         rows.append((f"{one.row:,}", one.true, one.decided, loss, cells))
     heads = (
         Column("row"),
         Column("truth", not is_class),
         Column("decided" if is_class else "predicted", not is_class),
-        Column(_WORST[found.kind], True),
+        Column(_WORST[mistakes.kind], True),
         Column("what it is like", is_long=True),
     )
     note = "Rows are numbered as in predictions.csv, from 1."
     return [Table("The worst errors", heads, rows, note)]
 
 
-def _groups(found: MistakesRecord) -> list[Block]:
+def _groups(mistakes: MistakesRecord) -> list[Block]:
     """Groups of rows with a larger loss than the others, and whether that may be chance."""
-    if not found.groups:
+    if not mistakes.groups:
         return []
-    clear = sum(g.p_value is not None and g.p_value < _CLEAR for g in found.groups)
-    looked = counted(found.n_groups, "group")
+    clear = sum(g.p_value is not None and g.p_value < _CLEAR for g in mistakes.groups)
+    looked = counted(mistakes.n_groups, "group")
     words = (
         f"Of {looked} of rows that were looked at, {clear} "
         f"{'is' if clear == 1 else 'are'} clearly worse than the other rows."
@@ -193,10 +193,10 @@ def _groups(found: MistakesRecord) -> list[Block]:
         else f"Of {looked} of rows that were looked at, none is clearly worse than the other rows; "
         "these come first, and it may be chance."
     )
-    name = _LOSSES[found.kind]
-    shown = percent if found.kind == "wrong" else about
+    name = _LOSSES[mistakes.kind]
+    shown = percent if mistakes.kind == "wrong" else about
     rows = []
-    for group in found.groups:
+    for group in mistakes.groups:
         low, high = group.loss.low, group.loss.high
         limits = "" if low is None or high is None else f"[{shown(low)}, {shown(high)}]"
         value = f"{shown(group.loss.value)} {limits}".strip()

@@ -84,14 +84,14 @@ def day(iso: str) -> str:
     ('8 November 2026', '')
     """
     try:
-        found = date.fromisoformat(iso)
+        date_of = date.fromisoformat(iso)
     except ValueError:
         return iso
     months = (
         *("January", "February", "March", "April", "May", "June", "July", "August"),
         *("September", "October", "November", "December"),
     )
-    return f"{found.day} {months[found.month - 1]} {found.year}"
+    return f"{date_of.day} {months[date_of.month - 1]} {date_of.year}"
 
 
 def decision(record: RunRecord) -> str:
@@ -141,27 +141,27 @@ def _hundred(share: float) -> str:
 
 def facts(record: RunRecord) -> list[Fact]:
     """How good, what it saves, which model, from what: each with how sure it is."""
-    found: list[Fact] = []
+    facts: list[Fact] = []
     holdout = record.holdout
     saving = holdout.saving if holdout is not None else None
     if holdout is not None and holdout.measures:
         name, measured = _headline(record)
-        found.append(_goodness(name, measured, f"on {counted(holdout.n_rows, 'new row')}"))
+        facts.append(_goodness(name, measured, f"on {counted(holdout.n_rows, 'new row')}"))
     elif chosen := [s for s in record.leaderboard if s.is_chosen]:
         folds = f"over {folds_in_words(record.plan)}"
-        found.append(_goodness(record.task.metric, chosen[0].score, folds))
+        facts.append(_goodness(record.task.metric, chosen[0].score, folds))
     if saving is not None and saving.saved.value is not None:
-        found.append(_saved(saving))
+        facts.append(_saved(saving))
     if record.chosen.title:
         n = len(record.leaderboard)
         note = "the only one that was tried" if n == 1 else f"of {n} models that were tried"
-        found.append(Fact("model", _titled(record.chosen.title), note))
+        facts.append(Fact("model", _titled(record.chosen.title), note))
     data = record.data
     total = sum(spent for _, spent in record.stage_seconds)
     time = f", in {seconds(total)}" if total > 0 else ""
     note = f"and {counted(len(data.features), 'column')}{time}"
-    found.append(Fact("learned from", counted(data.n_train, "row"), note))
-    return found
+    facts.append(Fact("learned from", counted(data.n_train, "row"), note))
+    return facts
 
 
 def _headline(record: RunRecord) -> tuple[str, Estimate]:
@@ -169,22 +169,22 @@ def _headline(record: RunRecord) -> tuple[str, Estimate]:
     assert record.holdout is not None
     metric, measures = record.task.metric, record.holdout.measures
     names = {metric, measure_title(metric)}
-    name, found = next((m for m in measures if m[0] in names), measures[0])
-    return (metric if name in names else name), found
+    name, estimate = next((m for m in measures if m[0] in names), measures[0])
+    return (metric if name in names else name), estimate
 
 
-def _goodness(name: str, found: Estimate, where: str) -> Fact:
+def _goodness(name: str, estimate: Estimate, where: str) -> Fact:
     if name == _RIGHT:
-        return Fact(f"right {where}", percent(found.value), _between(found, percent))
+        return Fact(f"right {where}", percent(estimate.value), _between(estimate, percent))
     if name == _COST:
-        return Fact(f"cost of a decision {where}", about(found.value), _between(found))
+        return Fact(f"cost of a decision {where}", about(estimate.value), _between(estimate))
     if name == _LEVELS:
-        return Fact(f"off by, {where}", f"{about(found.value)} levels", _between(found))
+        return Fact(f"off by, {where}", f"{about(estimate.value)} levels", _between(estimate))
     if name in _DISTANCES:
         what = "root mean square" if "r" in name[:2] else "mean distance"
-        note = "; ".join(part for part in (what, _between(found)) if part)
-        return Fact(f"off by, {where}", about(found.value), note)
-    return Fact(f"{in_words(name)} {where}", about(found.value), _between(found))
+        note = "; ".join(part for part in (what, _between(estimate)) if part)
+        return Fact(f"off by, {where}", about(estimate.value), note)
+    return Fact(f"{in_words(name)} {where}", about(estimate.value), _between(estimate))
 
 
 def _saved(saving: SavingRecord) -> Fact:
@@ -208,10 +208,10 @@ def _saved(saving: SavingRecord) -> Fact:
     return Fact(name, f"{about(saved.value)}{part}", _between(saved))
 
 
-def _between(found: Estimate, shown: Any = about) -> str:
-    if found.low is None or found.high is None or shown(found.low) == shown(found.high):
+def _between(estimate: Estimate, shown: Any = about) -> str:
+    if estimate.low is None or estimate.high is None or shown(estimate.low) == shown(estimate.high):
         return ""
-    return f"between {shown(found.low)} and {shown(found.high)}, 95 % sure"
+    return f"between {shown(estimate.low)} and {shown(estimate.high)}, 95 % sure"
 
 
 def decision_figure(record: RunRecord, most: int, key: str = "decision") -> Figure | None:

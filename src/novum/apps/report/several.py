@@ -45,9 +45,9 @@ def several_header(record: SeveralRecord) -> Markup:
     shown = []
     if record.labels is not None:
         same = dict(record.labels.constant)
-        for name, found in record.measures:
+        for name, measured in record.measures:
             note = f"the same set for every row has {about(same[name].value)}"
-            value, ends = estimate(found)
+            value, ends = estimate(measured)
             shown.append(Fact(name, value, f"{ends}; {note}" if ends else note))
     else:
         for run in record.runs[:_MOST_FACTS]:
@@ -64,15 +64,15 @@ def several_header(record: SeveralRecord) -> Markup:
 
 def target_sections(record: SeveralRecord, detail: Detail) -> dict[str, Callable[[], Section]]:
     """A section for each target, one for the table, and one for what was not done."""
-    found: dict[str, Callable[[], Section]] = {}
+    sections: dict[str, Callable[[], Section]] = {}
     if record.labels is not None:
-        found["Labels"] = partial(_labels, record, detail)
+        sections["Labels"] = partial(_labels, record, detail)
     else:
         for place, run in enumerate(record.runs):
-            found[run.task.target] = partial(_target, record, place, detail)
-    found["Table"] = partial(data_section, record.runs[0], replace(detail, pictures=False))
-    found["Not done"] = partial(_omissions, record, detail)
-    return found
+            sections[run.task.target] = partial(_target, record, place, detail)
+    sections["Table"] = partial(data_section, record.runs[0], replace(detail, pictures=False))
+    sections["Not done"] = partial(_omissions, record, detail)
+    return sections
 
 
 def _target(record: SeveralRecord, place: int, detail: Detail) -> Section:

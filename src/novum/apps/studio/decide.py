@@ -163,10 +163,10 @@ def routes(studio: Studio) -> APIRouter:
     def answered(name: str) -> Answered:
         path = studio.runs.file(name, PREDICTIONS)
         record = studio.runs.file(name, RUN)
-        found: Answered = kept(
+        answers: Answered = kept(
             (name, stamp_of(path), stamp_of(record)), lambda: read_answers(record, path)
         )
-        return found
+        return answers
 
     @room.get("/list")
     def listed() -> Any:
@@ -176,25 +176,25 @@ def routes(studio: Studio) -> APIRouter:
     @room.get("/{name}")
     def opened(name: str) -> Any:
         """The run with its own point, and the curve that no point changes."""
-        found = answered(name)
-        start, task = found.start, found.record.task
+        answers = answered(name)
+        start, task = answers.start, answers.record.task
         folder = studio.runs.path(name)
         content = {
             "name": name,
             "target": task.target,
-            "title": found.record.chosen.title,
-            "classes": found.classes,
-            "actions": found.actions,
-            "positive": _positive(found),
-            "n_rows": len(found.rows),
-            "n_aside": int((found.source != "out of fold").sum()),
+            "title": answers.record.chosen.title,
+            "classes": answers.classes,
+            "actions": answers.actions,
+            "positive": _positive(answers),
+            "n_rows": len(answers.rows),
+            "n_aside": int((answers.source != "out of fold").sum()),
             "point": {"priors": start.priors.tolist(), "cost": start.cost.tolist()},
             "roc": None,
             "saved": (folder / DECIDED).is_file(),
         }
-        if len(found.classes) == 2:
-            at = found.classes.index(_positive(found))
-            curve = roc_curve(found.codes == at, found.posteriors[:, at], n_resamples=0)
+        if len(answers.classes) == 2:
+            at = answers.classes.index(_positive(answers))
+            curve = roc_curve(answers.codes == at, answers.posteriors[:, at], n_resamples=0)
             shown = _some(len(curve.false_positive_rate))
             content["roc"] = {
                 "x": curve.false_positive_rate[shown].tolist(),
@@ -206,23 +206,25 @@ def routes(studio: Studio) -> APIRouter:
     @room.post("/{name}/at")
     def at(name: str, asked: Point) -> Any:
         """What the decisions are at a point, and which rows it changes."""
-        found = answered(name).part(asked.part)
-        content = decided(found, found.point(asked))
-        content["changed"]["rows"] = _told(studio, found, content["changed"].pop("places"), content)
+        answers = answered(name).part(asked.part)
+        content = decided(answers, answers.point(asked))
+        content["changed"]["rows"] = _told(
+            studio, answers, content["changed"].pop("places"), content
+        )
         del content["actions_of"], content["before_of"]
         return content
 
     @room.post("/{name}/save")
     def keep(name: str, asked: Point) -> Any:
         """Writes the model at the point beside the model of the run, which stays."""
-        found = answered(name)
-        point = found.point(asked)
+        answers = answered(name)
+        point = answers.point(asked)
         model = load(studio.runs.file(name, MODEL))
         source = model.model if isinstance(model, RetargetedClassifier) else model
-        if [str(label) for label in source.classes_] != list(found.classes):
+        if [str(label) for label in source.classes_] != list(answers.classes):
             raise InputError("The model has other classes than its record, so nothing was saved.")
-        label_of = dict(zip(found.classes, source.classes_, strict=True))
-        actions = [label_of.get(action, action) for action in found.actions]
+        label_of = dict(zip(answers.classes, source.classes_, strict=True))
+        actions = [label_of.get(action, action) for action in answers.actions]
         there = WorkingPoint(
             tuple(source.classes_), point.priors, point.cost, point.reject_cost, tuple(actions)
         )
@@ -234,9 +236,9 @@ def routes(studio: Studio) -> APIRouter:
     @room.post("/{name}/export")
     def export(name: str, asked: Point) -> Any:
         """Writes the decisions at the point to a file that is inert in a spreadsheet."""
-        found = answered(name).part(asked.part)
+        answers = answered(name).part(asked.part)
         path = studio.runs.place_for(name, DECISIONS)
-        return {"file": DECISIONS, "n_rows": write_decisions(found, found.point(asked), path)}
+        return {"file": DECISIONS, "n_rows": write_decisions(answers, answers.point(asked), path)}
 
     @room.get("/{name}/files/{file}")
     def download(name: str, file: str) -> Response:
@@ -307,20 +309,22 @@ def _read_rows(record: RunRecord, classes: tuple[str, ...], path: Path) -> Answe
 # --- Deciding -------------------------------------------------------------------------------------
 
 
-def decided(found: Answered, point: WorkingPoint) -> dict[str, Any]:
+def decided(answers: Answered, point: WorkingPoint) -> dict[str, Any]:
     """Decisions at a point: their counts and cost, and what differs from the run's own point."""
-    moved = point.retarget(found.posteriors, found.priors)
-    actions, before = point.actions_for(moved), found.before
+    moved = point.retarget(answers.posteriors, answers.priors)
+    actions, before = point.actions_for(moved), answers.before
     names, n_actions = point.action_names, len(point.action_names)
-    counts = np.bincount(found.codes * n_actions + actions, None, len(found.classes) * n_actions)
-    present = np.bincount(found.codes, None, len(found.classes)) > 0
+    counts = np.bincount(
+        answers.codes * n_actions + actions, None, len(answers.classes) * n_actions
+    )
+    present = np.bincount(answers.codes, None, len(answers.classes)) > 0
     cost = blind = None
     if present.all():
-        cells = np.indices((len(found.classes), n_actions)).reshape(2, -1)
-        truth, taken = label_array(found.classes)[cells[0]], label_array(names)[cells[1]]
+        cells = np.indices((len(answers.classes), n_actions)).reshape(2, -1)
+        truth, taken = label_array(answers.classes)[cells[0]], label_array(names)[cells[1]]
         cost = risk_of_actions(truth, taken, point, sample_weight=counts.astype(float))
         blind = blind_risk(point)[1]
-    is_wrong, is_rejected = found.codes != actions, actions == len(found.actions)
+    is_wrong, is_rejected = answers.codes != actions, actions == len(answers.actions)
     changed = np.flatnonzero(actions != before)
     # The surest changes first: those whose new decision is better by most.
     costs = moved[changed] @ point.action_costs
@@ -329,25 +333,27 @@ def decided(found: Answered, point: WorkingPoint) -> dict[str, Any]:
     order = np.argsort(-gain, kind="stable")[:MOST_ROWS]
     return {
         "actions": [str(name) for name in names],
-        "confusion": counts.reshape(len(found.classes), n_actions).tolist(),
+        "confusion": counts.reshape(len(answers.classes), n_actions).tolist(),
         "cost": cost,
         "blind": blind,
-        "wrong": int((is_wrong & ~is_rejected).sum()) if found.actions == found.classes else None,
+        "wrong": int((is_wrong & ~is_rejected).sum())
+        if answers.actions == answers.classes
+        else None,
         "rejected": int(is_rejected.sum()),
-        "n_rows": len(found.rows),
-        "threshold": _threshold(found, point, actions),
+        "n_rows": len(answers.rows),
+        "threshold": _threshold(answers, point, actions),
         "changed": {"n_rows": len(changed), "places": changed[order]},
         "actions_of": actions,
         "before_of": before,
     }
 
 
-def _threshold(found: Answered, point: WorkingPoint, actions: Integers) -> dict[str, Any] | None:
+def _threshold(answers: Answered, point: WorkingPoint, actions: Integers) -> dict[str, Any] | None:
     """Of two classes: where the point cuts the posterior, and the cost of all other cuts."""
     if not replace(point, reject_cost=None).has_threshold:
         return None
-    at = found.classes.index(_positive(found))
-    is_positive = found.codes == at
+    at = answers.classes.index(_positive(answers))
+    is_positive = answers.codes == at
     costs = point.cost
     miss, alarm = costs[at, 1 - at] - costs[at, at], costs[1 - at, at] - costs[1 - at, 1 - at]
     n_positive, n_negative = is_positive.sum(), (~is_positive).sum()
@@ -355,8 +361,8 @@ def _threshold(found: Answered, point: WorkingPoint, actions: Integers) -> dict[
         return None
     share = point.priors[at]
     ordered = WorkingPoint.binary(prior=share, cost_fn=miss, cost_fp=alarm)
-    posteriors, labels, weight = found.cuts
-    scores = point.retarget(posteriors, found.priors)[:, at]
+    posteriors, labels, weight = answers.cuts
+    scores = point.retarget(posteriors, answers.priors)[:, at]
     curve = threshold_curve(ordered, labels, scores, sample_weight=weight, n_resamples=0)
     # The curve is in units of the best constant decision.
     unit = min(share * miss, (1 - share) * alarm)
@@ -377,33 +383,33 @@ def _threshold(found: Answered, point: WorkingPoint, actions: Integers) -> dict[
     }
 
 
-def write_decisions(found: Answered, point: WorkingPoint, path: Path) -> int:
+def write_decisions(answers: Answered, point: WorkingPoint, path: Path) -> int:
     """Answers and decisions at a point, one line for each row; returns how many."""
-    moved = point.retarget(found.posteriors, found.priors)
+    moved = point.retarget(answers.posteriors, answers.priors)
     parts = []
-    for source in dict.fromkeys(found.source.tolist()):
-        kept = np.flatnonzero(found.source == source)
+    for source in dict.fromkeys(answers.source.tolist()):
+        kept = np.flatnonzero(answers.source == source)
         parts.append(
             Predictions(
-                found.rows[kept],
+                answers.rows[kept],
                 source,
-                found.truth[kept],
+                answers.truth[kept],
                 label_array(point.classes)[point.classes_for(moved[kept])],
                 moved[kept],
                 label_array(point.action_names)[point.actions_for(moved[kept])],
             )
         )
     names = None
-    if found.ids is not None:
+    if answers.ids is not None:
         # Identifiers are looked up by the position of a row in its table.
         known: dict[str, Any] = {}
         for kind, is_tested in (("names", False), ("tested", True)):
-            here = (found.source == "test file") == is_tested
-            cells = np.full(int(found.rows.max(initial=0)) + 1, "", object)
-            cells[found.rows[here]] = found.ids.names[here]
+            here = (answers.source == "test file") == is_tested
+            cells = np.full(int(answers.rows.max(initial=0)) + 1, "", object)
+            cells[answers.rows[here]] = answers.ids.names[here]
             known[kind] = cells
-        names = Identifiers(found.ids.column, **known)
-    n_lines = write_predictions(path, parts, list(found.classes), names)
+        names = Identifiers(answers.ids.column, **known)
+    n_lines = write_predictions(path, parts, list(answers.classes), names)
     os.chmod(path, 0o600)
     return n_lines
 
@@ -411,8 +417,8 @@ def write_decisions(found: Answered, point: WorkingPoint, path: Path) -> int:
 # --- Steps ----------------------------------------------------------------------------------------
 
 
-def _positive(found: Answered) -> str:
-    return found.record.task.positive or found.classes[-1]
+def _positive(answers: Answered) -> str:
+    return answers.record.task.positive or answers.classes[-1]
 
 
 def _some(n: int) -> Integers:
@@ -421,20 +427,20 @@ def _some(n: int) -> Integers:
 
 
 def _told(
-    studio: Studio, found: Answered, places: Integers, content: dict[str, Any]
+    studio: Studio, answers: Answered, places: Integers, content: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Rows whose decision differs, with the cells that matter most."""
     names, table = content["actions"], None
-    important = [name for name, _ in found.record.chosen.importances[:MOST_COLUMNS]]
-    if found.record.settings.get("sql") is None and found.record.settings.get("sheet") is None:
+    important = [name for name, _ in answers.record.chosen.importances[:MOST_COLUMNS]]
+    if answers.record.settings.get("sql") is None and answers.record.settings.get("sheet") is None:
         try:
-            table = studio.tables.read(str(found.record.settings["table"]))
+            table = studio.tables.read(str(answers.record.settings["table"]))
         except InputError:
             # The table is gone; its answers are not.
             table = None
     told = []
     for place in places.tolist():
-        row, source = int(found.rows[place]), str(found.source[place])
+        row, source = int(answers.rows[place]), str(answers.source[place])
         cells = []
         if table is not None and source != "test file" and row < table.num_rows:
             cells = [
@@ -446,11 +452,11 @@ def _told(
             {
                 "row": row + 1,
                 "source": source,
-                "name": None if found.ids is None else str(found.ids.names[place]),
-                "true": found.classes[int(found.codes[place])],
-                "before": found.actions[int(content["before_of"][place])],
+                "name": None if answers.ids is None else str(answers.ids.names[place]),
+                "true": answers.classes[int(answers.codes[place])],
+                "before": answers.actions[int(content["before_of"][place])],
                 "now": names[int(content["actions_of"][place])],
-                "probability": float(found.posteriors[place].max()),
+                "probability": float(answers.posteriors[place].max()),
                 "cells": cells,
             }
         )

@@ -50,14 +50,14 @@ class OpenedFolder:
 
     def files(self, suffixes: tuple[str, ...] = TABLES) -> dict[str, os.stat_result]:
         """Plain files of these kinds by their names, in order."""
-        found = {}
+        status = {}
         with os.scandir(self.path) as entries:
             for entry in entries:
                 if not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
                     stem = entry.name.lower().removesuffix(PACKED)
                     if stem.endswith(suffixes):
-                        found[entry.name] = entry.stat(follow_symlinks=False)
-        return dict(sorted(found.items(), key=lambda one: one[0].lower()))
+                        status[entry.name] = entry.stat(follow_symlinks=False)
+        return dict(sorted(status.items(), key=lambda one: one[0].lower()))
 
     def folders(self) -> list[str]:
         """Names of the folders inside, in order."""

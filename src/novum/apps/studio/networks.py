@@ -317,7 +317,7 @@ def shown(version: str, network: BayesianNetwork) -> dict[str, Any]:
 
 def states_of(network: BayesianNetwork, given: dict[str, str]) -> dict[str, Any]:
     """Observed states as the network has them; the page knows their texts."""
-    found = {}
+    states = {}
     for name, text in given.items():
         if name not in network:
             raise InputError(f"The network has no node {printable(name, 60)!r}.")
@@ -328,8 +328,8 @@ def states_of(network: BayesianNetwork, given: dict[str, str]) -> dict[str, Any]
                 f"{printable(name, 60)} has no state {printable(text, 60)!r}; it has "
                 f"{', '.join(printable(one, 30) for one in by_text)}."
             )
-        found[name] = by_text[text]
-    return found
+        states[name] = by_text[text]
+    return states
 
 
 def changed(network: BayesianNetwork, asked: Changed) -> BayesianNetwork:

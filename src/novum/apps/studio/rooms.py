@@ -93,8 +93,8 @@ class Tables:
 
 def stamp_of(path: os.PathLike[str]) -> tuple[int, int]:
     """What changes when a file does."""
-    found = os.stat(path)
-    return found.st_mtime_ns, found.st_size
+    status = os.stat(path)
+    return status.st_mtime_ns, status.st_size
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class Runs:
 
     def names(self) -> list[str]:
         """Of all runs, those that were begun last first."""
-        found = {
+        names = {
             name
             for name in self._folder.folders()
             if (self._folder.path / name / REQUEST).is_file()
@@ -68,8 +68,8 @@ class Runs:
             name = path.name.removesuffix(PROGRESS)
             # A link, or a name such as "..", would lead outside.
             if name[:1] not in ("", ".") and not (self._folder.path / name).is_symlink():
-                found.add(name)
-        return sorted(found, key=lambda name: (-self._begun(name), name))
+                names.add(name)
+        return sorted(names, key=lambda name: (-self._begun(name), name))
 
     def path(self, name: str) -> Path:
         """The folder of a run that is listed; it may not be made yet."""
@@ -97,15 +97,15 @@ class Runs:
     def summary(self, name: str) -> Plain:
         """A run in one line."""
         folder, state = self._folder.path / name, self.state(name)
-        found: Plain = {"name": name, "state": state, "begun": self._begun(name)}
+        summary: Plain = {"name": name, "state": state, "begun": self._begun(name)}
         request = self._request(name)
         if request is not None:
-            found |= {"table": request.get("table"), "target": request.get("target")}
-            found["task"] = request.get("task")
+            summary |= {"table": request.get("table"), "target": request.get("target")}
+            summary["task"] = request.get("task")
         if state == "finished":
-            found["has_report"] = (folder / REPORT).is_file()
-            found["has_model"] = (folder / MODEL).is_file()
-        return found
+            summary["has_report"] = (folder / REPORT).is_file()
+            summary["has_model"] = (folder / MODEL).is_file()
+        return summary
 
     def state(self, name: str) -> str:
         folder = self._folder.path / name
@@ -118,14 +118,14 @@ class Runs:
     def details(self, name: str) -> Plain:
         """A run with its progress, its leaderboard so far, and what was said."""
         self.path(name)
-        found = self.summary(name) | self._progress(name)
+        details = self.summary(name) | self._progress(name)
         state = self.state(name)
-        found["state"] = state
+        details["state"] = state
         if state == "finished":
-            found |= self.record(name)
+            details |= self.record(name)
         else:
-            found["leaderboard"] = self._growing(name, found.get("understood"))
-        return found
+            details["leaderboard"] = self._growing(name, details.get("understood"))
+        return details
 
     def record(self, name: str) -> Plain:
         """What a finished run says, as plain data: verdict, leaderboard, measures."""
@@ -326,14 +326,14 @@ class Runs:
             return []
         greater = True if understood is None else understood["task"]["greater_is_better"]
         total = plan.repeats * plan.folds
-        found = []
+        trials = []
         for trial in plan.trials:
             paths = sorted((folder / JOURNALS).glob(f"{trial.family}.jsonl"))
             paths += sorted((folder / JOURNALS).glob(f"{trial.family}_*.jsonl"))
             scores = [score for path in paths for score in self._scores(path)]
             if scores:
                 mean = sum(scores) / len(scores)
-                found.append(
+                trials.append(
                     {
                         "title": trial.title,
                         "score": mean if greater else -mean,
@@ -341,7 +341,7 @@ class Runs:
                         "total": total,
                     }
                 )
-        return sorted(found, key=lambda one: -one["score"] if greater else one["score"])
+        return sorted(trials, key=lambda one: -one["score"] if greater else one["score"])
 
     def _scores(self, path: Path) -> list[float]:
         """Scores of a journal, of which only what is new is read."""
@@ -373,7 +373,7 @@ def summed_up(events: list[Plain]) -> Plain:
     if not events:
         return {}
     began = events[0]["at"]
-    found: Plain = {"pid": events[0].get("pid"), "notes": [], "stage": "starting", "step": ""}
+    summary: Plain = {"pid": events[0].get("pid"), "notes": [], "stage": "starting", "step": ""}
     work: Remaining | None = None
     for event in events:
         if "expect" in event:
@@ -383,23 +383,23 @@ def summed_up(events: list[Plain]) -> Plain:
             )
         for kind in ("stage", "step"):
             if kind in event:
-                found["step"] = ""
-                found[kind] = event[kind]
+                summary["step"] = ""
+                summary[kind] = event[kind]
                 if work is not None:
                     work.begin(event[kind], event["at"])
         if "advance" in event and work is not None:
             work.advance(event["advance"])
         if "understood" in event:
-            found["understood"] = event["understood"]
+            summary["understood"] = event["understood"]
         if "note" in event:
-            found["notes"].append(event["note"])
+            summary["notes"].append(event["note"])
         if "end" in event:
-            found |= {"end": event["end"], "said": event["said"]}
-    now = events[-1]["at"] if "end" in found else time.time()
-    found["elapsed"] = max(0.0, now - began)
-    if work is not None and "end" not in found:
-        found |= {"share": work.share(now), "left": work.seconds(now)}
-    return found
+            summary |= {"end": event["end"], "said": event["said"]}
+    now = events[-1]["at"] if "end" in summary else time.time()
+    summary["elapsed"] = max(0.0, now - began)
+    if work is not None and "end" not in summary:
+        summary |= {"share": work.share(now), "left": work.seconds(now)}
+    return summary
 
 
 def _is_free(descriptor: int) -> bool:

@@ -90,17 +90,17 @@ def bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tried = [port] if port == 0 else range(port, port + 20)
     for number in tried:
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server = socket.socket(family, socket.SOCK_STREAM)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            found.bind((host, number))
+            server.bind((host, number))
             # From now on a browser may come, and waits until it is answered.
-            found.listen(512)
+            server.listen(512)
         except OSError as error:
-            found.close()
+            server.close()
             failure = error
         else:
-            return found
+            return server
     raise InputError(
         f"The studio cannot listen at {host}, port {port}: {failure.strerror}. Name another --port."
     )

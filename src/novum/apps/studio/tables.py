@@ -81,13 +81,13 @@ def routes(studio: Studio) -> APIRouter:
     @room.get("/rows")
     def rows(table: str, start: int = 0, count: int = 20) -> Any:
         """Some rows of a table as they were read."""
-        found = studio.tables.read(table)
-        part = found.slice(max(start, 0), min(max(count, 0), MOST_ROWS))
+        read = studio.tables.read(table)
+        part = read.slice(max(start, 0), min(max(count, 0), MOST_ROWS))
         cells = [[cell_text(cell) for cell in column.to_pylist()] for column in part.columns]
         return {
-            "columns": found.column_names,
+            "columns": read.column_names,
             "rows": list(map(list, zip(*cells, strict=True))),
-            "n_rows": found.num_rows,
+            "n_rows": read.num_rows,
         }
 
     @room.post("/profile")
@@ -183,14 +183,14 @@ def compared(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
         next(one for one in run["leaderboard"] if one["is_chosen"]) for run in (first, second)
     ]
     pairs = zip(chosen[0]["fold_scores"], chosen[1]["fold_scores"], strict=True)
-    found = corrected_t_test([a - b for a, b in pairs], 1 / (first["plan"]["folds"] - 1))
-    difference, interval = found.estimate, found.interval
+    test = corrected_t_test([a - b for a, b in pairs], 1 / (first["plan"]["folds"] - 1))
+    difference, interval = test.estimate, test.interval
     # A mean of differences always has them.
     assert difference is not None
     assert interval is not None
     greater = first["task_record"]["greater_is_better"]
     names = [one["title"] for one in chosen]
-    if found.p_value != found.p_value or found.p_value >= 0.05:
+    if test.p_value != test.p_value or test.p_value >= 0.05:
         said = f"On the folds that they share, {names[0]} and {names[1]} cannot be told apart."
     else:
         winner, loser = names if (difference > 0) == greater else reversed(names)
@@ -202,7 +202,7 @@ def compared(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
             "difference": _finite(difference),
             "low": _finite(interval.low),
             "high": _finite(interval.high),
-            "p_value": _finite(found.p_value),
+            "p_value": _finite(test.p_value),
             "metric": first["task_record"]["metric"],
         },
     }

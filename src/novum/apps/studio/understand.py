@@ -127,7 +127,7 @@ class Understood:
         scores = -forest.score_samples(table)
         ranks = np.argsort(np.argsort(scores, kind="stable")) / max(len(scores) - 1, 1)
         rows = np.arange(table.num_rows)
-        found = unusual_rows(forest, table, ranks, rows, self.ids, most=MOST_UNUSUAL)
+        unusual = unusual_rows(forest, table, ranks, rows, self.ids, most=MOST_UNUSUAL)
         return [
             {
                 "row": one.row,
@@ -135,7 +135,7 @@ class Understood:
                 "score": float(scores[one.row - 1]),
                 "reasons": [list(reason) for reason in one.reasons],
             }
-            for one in found
+            for one in unusual
         ]
 
 
@@ -146,10 +146,10 @@ def routes(studio: Studio) -> APIRouter:
 
     def understood(name: str) -> Understood:
         model, record = studio.runs.file(name, MODEL), studio.runs.file(name, RUN)
-        found: Understood = kept(
+        view: Understood = kept(
             (name, stamp_of(model), stamp_of(record)), lambda: _read(studio, record, model)
         )
-        return found
+        return view
 
     @room.get("/list")
     def listed() -> Any:
@@ -163,24 +163,24 @@ def routes(studio: Studio) -> APIRouter:
     @room.get("/{name}")
     def opened(name: str) -> Any:
         """The run in brief, its columns, and its tree."""
-        found = understood(name)
-        importances = {column: one.value for column, one in found.record.chosen.importances}
+        view = understood(name)
+        importances = {column: one.value for column, one in view.record.chosen.importances}
         return {
             "name": name,
-            "target": found.record.task.target,
-            "title": found.record.chosen.title,
-            "classes": found.record.task.classes,
-            "positive": found.record.task.positive,
-            "n_rows": found.X.num_rows,
-            "columns": [_column(found, one, importances) for one in found.columns],
-            "tree": _tree(found),
+            "target": view.record.task.target,
+            "title": view.record.chosen.title,
+            "classes": view.record.task.classes,
+            "positive": view.record.task.positive,
+            "n_rows": view.X.num_rows,
+            "columns": [_column(view, one, importances) for one in view.columns],
+            "tree": _tree(view),
         }
 
     @room.get("/{name}/node")
     def node(name: str, node: int, start: int = 0) -> Any:
         """The rows that reach a node."""
-        found = understood(name)
-        learner, table, _ = found.learner
+        view = understood(name)
+        learner, table, _ = view.learner
         if not 0 <= node < learner.tree_.n_nodes:
             raise InputError(f"The tree has the nodes 0 to {learner.tree_.n_nodes - 1}.")
         path = learner.decision_path(table).tocsc()
@@ -188,33 +188,33 @@ def routes(studio: Studio) -> APIRouter:
         shown = rows[max(start, 0) : max(start, 0) + MOST_ROWS]
         return {
             "n_rows": len(rows),
-            "columns": found.columns,
-            "rows": [[int(row) + 1, *_cells(found, int(row))] for row in shown],
+            "columns": view.columns,
+            "rows": [[int(row) + 1, *_cells(view, int(row))] for row in shown],
         }
 
     @room.get("/{name}/row")
     def row(name: str, row: int) -> Any:
         """The cells of a row, from 1, as they can be changed."""
-        found = understood(name)
-        _check_row(found, row)
-        cells = dict(zip(found.columns, _cells(found, row - 1), strict=True))
+        view = understood(name)
+        _check_row(view, row)
+        cells = dict(zip(view.columns, _cells(view, row - 1), strict=True))
         return {"row": row, "cells": cells}
 
     @room.post("/{name}/whatif")
     def whatif(name: str, asked: Changed) -> Any:
         """The answer for a row with other cells, and what each column adds to it."""
-        found = understood(name)
-        _check_row(found, asked.row)
-        return _explained(found, asked)
+        view = understood(name)
+        _check_row(view, asked.row)
+        return _explained(view, asked)
 
     @room.get("/{name}/dependence")
     def dependence(name: str, column: str) -> Any:
         """Mean predictions as one column changes."""
-        found = understood(name)
-        if column not in found.X.column_names:
+        view = understood(name)
+        if column not in view.X.column_names:
             raise InputError(f"The model predicts from no column {column!r}.")
         known = dependences(
-            found.model, found.X, [column], seed=0, positive=found.positive, point=found.point
+            view.model, view.X, [column], seed=0, positive=view.positive, point=view.point
         )
         if not known:
             raise InputError(f"All cells of {column!r} are missing, so there is nothing to follow.")
@@ -252,19 +252,19 @@ def _read(studio: Studio, record_path: Path, model_path: Path) -> Understood:
     return Understood(record, model, there, X, ids)
 
 
-def _check_row(found: Understood, row: int) -> None:
-    if not 1 <= row <= found.X.num_rows:
-        raise InputError(f"Rows have the numbers 1 to {found.X.num_rows:,}, got {row}.")
+def _check_row(view: Understood, row: int) -> None:
+    if not 1 <= row <= view.X.num_rows:
+        raise InputError(f"Rows have the numbers 1 to {view.X.num_rows:,}, got {row}.")
 
 
-def _cells(found: Understood, place: int) -> list[str | None]:
-    return [cell_text(found.X.column(name)[place].as_py()) for name in found.columns]
+def _cells(view: Understood, place: int) -> list[str | None]:
+    return [cell_text(view.X.column(name)[place].as_py()) for name in view.columns]
 
 
-def _column(found: Understood, name: str, importances: dict[str, float | None]) -> dict[str, Any]:
+def _column(view: Understood, name: str, importances: dict[str, float | None]) -> dict[str, Any]:
     """A column as a form needs it: numbers with their range, levels with their names."""
-    column = next(one for one in schema_of(found.model).columns if one.name == name)
-    cells = found.X.column(name)
+    column = next(one for one in schema_of(view.model).columns if one.name == name)
+    cells = view.X.column(name)
     is_number = pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)
     content: dict[str, Any] = {
         "name": name,
@@ -282,31 +282,31 @@ def _column(found: Understood, name: str, importances: dict[str, float | None]) 
 # --- Trees ----------------------------------------------------------------------------------------
 
 
-def _imitation(found: Understood) -> tuple[Any, pa.Table]:
+def _imitation(view: Understood) -> tuple[Any, pa.Table]:
     """A small tree fitted to the answers of the model."""
-    learner = _small_tree(found)
-    rows = _drawn(found.X.num_rows, IMITATED_ROWS)
-    some = found.X.take(pa.array(rows))
-    return learner.fit(some, found.there.predict(some)), found.X
+    learner = _small_tree(view)
+    rows = _drawn(view.X.num_rows, IMITATED_ROWS)
+    some = view.X.take(pa.array(rows))
+    return learner.fit(some, view.there.predict(some)), view.X
 
 
-def _fidelity(found: Understood) -> dict[str, Any]:
+def _fidelity(view: Understood) -> dict[str, Any]:
     """How well a small tree imitates: fitted to two thirds of the rows, measured on the others."""
-    rows = np.random.default_rng(0).permutation(_drawn(found.X.num_rows, IMITATED_ROWS))
+    rows = np.random.default_rng(0).permutation(_drawn(view.X.num_rows, IMITATED_ROWS))
     third = max(len(rows) // 3, 1)
-    tested, learned = (found.X.take(pa.array(one)) for one in (rows[:third], rows[third:]))
-    imitated = _small_tree(found).fit(learned, found.there.predict(learned)).predict(tested)
-    answers = found.there.predict(tested)
-    name = "accuracy" if found.is_classifier else "r2"
-    if found.is_classifier:
+    tested, learned = (view.X.take(pa.array(one)) for one in (rows[:third], rows[third:]))
+    imitated = _small_tree(view).fit(learned, view.there.predict(learned)).predict(tested)
+    answers = view.there.predict(tested)
+    name = "accuracy" if view.is_classifier else "r2"
+    if view.is_classifier:
         value = float(np.mean(np.asarray(imitated, object) == np.asarray(answers, object)))
     else:
         value = float(measure(name)(answers, imitated))
     return {"measure": name, "value": value if np.isfinite(value) else None}
 
 
-def _small_tree(found: Understood) -> Any:
-    kind = DecisionTreeClassifier if found.is_classifier else DecisionTreeRegressor
+def _small_tree(view: Understood) -> Any:
+    kind = DecisionTreeClassifier if view.is_classifier else DecisionTreeRegressor
     return kind(max_leaf_nodes=LEAVES, random_state=0)
 
 
@@ -316,8 +316,8 @@ def _drawn(n_rows: int, most: int) -> Any:
     return np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
 
 
-def _tree(found: Understood) -> dict[str, Any]:
-    learner, _, fidelity = found.learner
+def _tree(view: Understood) -> dict[str, Any]:
+    learner, _, fidelity = view.learner
     whole = outline(learner.tree_)
     depth = None
     if whole.n_nodes > MOST_NODES:
@@ -348,31 +348,31 @@ def _tree(found: Understood) -> dict[str, Any]:
 # --- What if --------------------------------------------------------------------------------------
 
 
-def _explained(found: Understood, asked: Changed) -> dict[str, Any]:
-    changed = _row_with(found, asked)
-    background = found.X.take(pa.array(_drawn(found.X.num_rows, BACKGROUND)))
+def _explained(view: Understood, asked: Changed) -> dict[str, Any]:
+    changed = _row_with(view, asked)
+    background = view.X.take(pa.array(_drawn(view.X.num_rows, BACKGROUND)))
     table = pa.concat_tables([changed, background])
-    predicted = found.there.predict(changed)
+    predicted = view.there.predict(changed)
     answers = Predictions(
-        np.arange(1), "", None, np.repeat(np.asarray(found.model.predict(changed)), 1)
+        np.arange(1), "", None, np.repeat(np.asarray(view.model.predict(changed)), 1)
     )
     (credit,) = contributions(
-        found.model,
+        view.model,
         table,
         answers,
         [(0, "")],
-        found.columns,
+        view.columns,
         seed=0,
-        positive=found.positive,
-        point=found.point,
+        positive=view.positive,
+        point=view.point,
     )
     content: dict[str, Any] = {"credit": _plain(credit), "prediction": cell_text(_item(predicted))}
-    if found.is_classifier:
-        shares = np.asarray(found.there.predict_proba(changed))[0]
+    if view.is_classifier:
+        shares = np.asarray(view.there.predict_proba(changed))[0]
         content["probabilities"] = [float(share) for share in shares]
-        content["classes"] = [str(label) for label in found.there.classes_]
-        if hasattr(found.there, "decide"):
-            content["decision"] = str(_item(found.there.decide(changed)))
+        content["classes"] = [str(label) for label in view.there.classes_]
+        if hasattr(view.there, "decide"):
+            content["decision"] = str(_item(view.there.decide(changed)))
     return content
 
 
@@ -381,9 +381,9 @@ def _item(values: Any) -> Any:
     return first.item() if isinstance(first, np.generic) else first
 
 
-def _row_with(found: Understood, asked: Changed) -> pa.Table:
+def _row_with(view: Understood, asked: Changed) -> pa.Table:
     """One row of the table with some cells changed, each of the type of its column."""
-    row = found.X.slice(asked.row - 1, 1)
+    row = view.X.slice(asked.row - 1, 1)
     for name, cell in asked.cells.items():
         if name not in row.column_names:
             raise InputError(f"The model predicts from no column {name!r}.")

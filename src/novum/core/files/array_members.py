@@ -132,10 +132,10 @@ def raw_bytes(data: Array) -> memoryview:
 def check_header(member: Any, entry: ArrayEntry) -> None:
     """The `.npy` header must say what the manifest says, before anything is allocated."""
     expected = entry.header
-    found = member.read(len(expected))
-    if found == expected:
+    prefix = member.read(len(expected))
+    if prefix == expected:
         return
-    match = _HEADER.fullmatch(found[len(_MAGIC) + 2 :]) if found.startswith(_MAGIC) else None
+    match = _HEADER.fullmatch(prefix[len(_MAGIC) + 2 :]) if prefix.startswith(_MAGIC) else None
     stated = ascii(match.groups()) if match else "no header of a plain array in format 1.0"
     raise ModelFileError(
         f"{entry.member} states {stated[:120]}, the manifest {entry.dtype} of shape {entry.shape}."

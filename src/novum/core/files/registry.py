@@ -23,15 +23,15 @@ from novum.core.files.registered_names import ESTIMATOR_NAMES, VALUE_NAMES
 
 def _by_name(homes: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """Where each name leads; a class whose name is taken is written `Name as OtherName`."""
-    found: dict[str, str] = {}
+    home_of: dict[str, str] = {}
     for home, names in homes.items():
         for written in names:
             own, _, other = written.partition(" as ")
             name = other or own
-            if name in found:
-                raise ValueError(f"{name} is registered by {found[name]} and by {home}.")
-            found[name] = f"{home}:{own}"
-    return found
+            if name in home_of:
+                raise ValueError(f"{name} is registered by {home_of[name]} and by {home}.")
+            home_of[name] = f"{home}:{own}"
+    return home_of
 
 
 ESTIMATORS: Mapping[str, str] = _by_name(ESTIMATOR_NAMES)

@@ -118,8 +118,8 @@ def check_bits_in_new_processes(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "case.pickle"
         path.write_bytes(pickle.dumps((case.model, case.X, case.y)))
-        found = {_digest(path, threads) for threads in (1, 3)}
-    assert len(found) == 1, "another number of threads gave other bits"
+        digests = {_digest(path, threads) for threads in (1, 3)}
+    assert len(digests) == 1, "another number of threads gave other bits"
 
 
 _DIGEST = """
@@ -229,8 +229,8 @@ def check_threads_agree(case: Case) -> None:
     model = case.fitted()
     reference = predictions(model, case.X)
     with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: predictions(model, case.X), range(32)):
-            _assert_identical(found, reference, "in a thread")
+        for answers in pool.map(lambda _: predictions(model, case.X), range(32)):
+            _assert_identical(answers, reference, "in a thread")
 
 
 def check_input_is_not_changed(case: Case) -> None:
@@ -245,8 +245,8 @@ def check_input_is_not_changed(case: Case) -> None:
     strided = np.repeat(X, 2, axis=0)[::2]
     fortran = np.asfortranarray(X)
     for name, other in {"read-only": X, "strided": strided, "Fortran": fortran}.items():
-        found = predictions(case.fitted(other, y), X)
-        np.testing.assert_allclose(found, reference, rtol=1e-9, atol=1e-9, err_msg=name)
+        answers = predictions(case.fitted(other, y), X)
+        np.testing.assert_allclose(answers, reference, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
 # --- Invariances ----------------------------------------------------------------------------------
@@ -277,8 +277,8 @@ def check_row_order(case: Case) -> None:
     if "row_order" not in case.model.invariances:
         return
     order = np.random.default_rng(0).permutation(case.n_rows)
-    found = predictions(case.fitted(*case.rows(order)), case.X)
-    _assert_close(found, predictions(case.fitted(), case.X), 1e-9, "rows in another order")
+    answers = predictions(case.fitted(*case.rows(order)), case.X)
+    _assert_close(answers, predictions(case.fitted(), case.X), 1e-9, "rows in another order")
 
 
 def check_duplication(case: Case) -> None:
@@ -307,8 +307,8 @@ def _assert_invariant(case: Case, name: str, change: Callable[[Any], Any], rtol:
     if name not in case.model.invariances:
         return
     other = _changed(case.X, change)
-    found = predictions(case.fitted(other, case.y), other)
-    _assert_close(found, predictions(case.fitted(), case.X), rtol, name)
+    answers = predictions(case.fitted(other, case.y), other)
+    _assert_close(answers, predictions(case.fitted(), case.X), rtol, name)
 
 
 def _changed(X: Any, change: Callable[[Any], Any]) -> Any:
@@ -328,17 +328,17 @@ def predictions(model: Any, X: Any) -> Array:
     """Probabilities where a model has them, numbers, labels or densities elsewhere."""
     for method in ("predict_proba", "predict", "transform", "score_samples"):
         if hasattr(model, method):
-            found = getattr(model, method)(X)
-            return found.toarray() if sparse.issparse(found) else np.asarray(found)
+            answers = getattr(model, method)(X)
+            return answers.toarray() if sparse.issparse(answers) else np.asarray(answers)
     raise InputError(f"{type(model).__name__} neither predicts nor transforms.")
 
 
-def _assert_identical(found: Array, expected: Array, when: str) -> None:
-    assert found.tobytes() == expected.tobytes(), (
-        f"{when}: predictions differ by {np.abs(found - expected).max()}, and not one bit may"
+def _assert_identical(actual: Array, expected: Array, when: str) -> None:
+    assert actual.tobytes() == expected.tobytes(), (
+        f"{when}: predictions differ by {np.abs(actual - expected).max()}, and not one bit may"
     )
 
 
-def _assert_close(found: Array, expected: Array, rtol: float, when: str) -> None:
+def _assert_close(actual: Array, expected: Array, rtol: float, when: str) -> None:
     size = float(np.abs(expected).max())
-    np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * size, err_msg=when)
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol * size, err_msg=when)

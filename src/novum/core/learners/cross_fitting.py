@@ -108,8 +108,8 @@ class SharedFolds:
         place[kept] = np.arange(len(kept))
 
         def placed(rows: Positions) -> Positions:
-            found = place[rows]
-            return found[found >= 0]
+            positions = place[rows]
+            return positions[positions >= 0]
 
         folds = [
             Fold(None if fold.train is None else placed(fold.train), placed(fold.test))
@@ -223,8 +223,10 @@ def cross_fit_predictions(
         return exact
     fit = partial(_fitted, estimator, X, target, weight, dict(fit_params or {}))
     tasks = list(enumerate(folds.folds))
-    found = run_tasks(lambda task: _of_fold(task, fit, folds, X, method, classes), tasks, n_jobs)
-    return _in_order_of_rows(found, folds)
+    predictions = run_tasks(
+        lambda task: _of_fold(task, fit, folds, X, method, classes), tasks, n_jobs
+    )
+    return _in_order_of_rows(predictions, folds)
 
 
 def takes_weights(estimator: Any) -> bool:
@@ -280,28 +282,28 @@ def _of_fold(
     number, fold = task
     try:
         model = fit(folds.train(fold))
-        found = getattr(model, method)(rows_of(X, fold.test))
+        answers = getattr(model, method)(rows_of(X, fold.test))
     except Exception as error:
         error.add_note(f"This happened in fold {number} (counted from 0).")
         raise
-    if isinstance(found, list):
-        known = getattr(model, "classes_", [None] * len(found))
-        wanted = classes if isinstance(classes, list) else [None] * len(found)
+    if isinstance(answers, list):
+        known = getattr(model, "classes_", [None] * len(answers))
+        wanted = classes if isinstance(classes, list) else [None] * len(answers)
         return [
             align_classes(np.asarray(part), k, w, method)
-            for part, k, w in zip(found, known, wanted, strict=True)
+            for part, k, w in zip(answers, known, wanted, strict=True)
         ]
     if isinstance(classes, np.ndarray):
-        return align_classes(np.asarray(found), model.classes_, classes, method)
-    return np.asarray(found)
+        return align_classes(np.asarray(answers), model.classes_, classes, method)
+    return np.asarray(answers)
 
 
-def _in_order_of_rows(found: list[Predictions], folds: SharedFolds) -> Predictions:
-    if isinstance(found[0], list):
-        parts = [[part[t] for part in found] for t in range(len(found[0]))]
+def _in_order_of_rows(answers: list[Predictions], folds: SharedFolds) -> Predictions:
+    if isinstance(answers[0], list):
+        parts = [[part[t] for part in answers] for t in range(len(answers[0]))]
         return [np.asarray(_in_order_of_rows(part, folds)) for part in parts]
     # Joined at the end, because labels of a later fold may need a longer text type.
-    joined = np.concatenate(found)
+    joined = np.concatenate(answers)
     predictions = np.empty_like(joined)
     predictions[np.concatenate([fold.test for fold in folds.folds])] = joined
     return predictions
@@ -310,14 +312,14 @@ def _in_order_of_rows(found: list[Predictions], folds: SharedFolds) -> Predictio
 # --- Classes --------------------------------------------------------------------------------------
 
 
-def align_classes(found: Array, known: Any, classes: Any, method: str = "predict_proba") -> Array:
+def align_classes(scores: Array, known: Any, classes: Any, method: str = "predict_proba") -> Array:
     """Columns of the classes a model knows, as columns of all classes.
 
     Parameters
     ----------
-    found : array of shape (n, n_known), or (n,) for scores of two classes
+    scores : array of shape (n, n_known), or (n,) for scores of two classes
     known, classes : arrays of labels
-        Of the columns of `found` and of the result; None leaves `found` as it is.
+        Of the columns of `scores` and of the result; None leaves `scores` as it is.
     method : {"predict_proba", "predict_log_proba", "decision_function"}
         A class unknown to the model has probability 0, logarithm `-inf`, and the lowest of the
         row's scores.
@@ -328,10 +330,10 @@ def align_classes(found: Array, known: Any, classes: Any, method: str = "predict
     [[0.25, 0.0, 0.75]]
     """
     if known is None or classes is None:
-        return found
+        return scores
     known, classes = np.asarray(known), np.asarray(classes)
     if np.array_equal(known, classes):
-        return found
+        return scores
     place = {label: k for k, label in enumerate(classes.tolist())}
     strange = [label for label in known.tolist() if label not in place]
     if strange:
@@ -339,20 +341,20 @@ def align_classes(found: Array, known: Any, classes: Any, method: str = "predict
             f"A model knows the class {strange[0]!r}, which is not among the classes "
             f"{classes.tolist()}. Train it on the same labels."
         )
-    if found.ndim == 1 and len(known) == 2:
-        found = np.stack([-found, found], axis=1)
-    if found.ndim != 2 or found.shape[1] != len(known):
+    if scores.ndim == 1 and len(known) == 2:
+        scores = np.stack([-scores, scores], axis=1)
+    if scores.ndim != 2 or scores.shape[1] != len(known):
         raise InputError(
-            f"{method} gave an array of shape {found.shape} for {len(known)} of {len(classes)} "
+            f"{method} gave an array of shape {scores.shape} for {len(known)} of {len(classes)} "
             "classes, whose columns cannot be assigned. Choose predict_proba or predict."
         )
     columns = [place[label] for label in known.tolist()]
-    result = np.zeros((len(found), len(classes)))
+    result = np.zeros((len(scores), len(classes)))
     if method == "predict_log_proba":
         result[:] = -np.inf
     elif method == "decision_function":
-        result[:] = found.min(axis=1, keepdims=True)
-    result[:, columns] = found
+        result[:] = scores.min(axis=1, keepdims=True)
+    result[:, columns] = scores
     if method == "decision_function" and len(classes) == 2:
         return result[:, 1] - result[:, 0]
     return result

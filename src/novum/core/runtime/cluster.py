@@ -49,8 +49,8 @@ def sum_on_cluster(step: Callable[[Any], Any], chunks: Any, client: Any = None) 
         raise InputError("There are no partitions to learn from. Pass at least one.")
     steps, root = _tree(dask, step, parts)
     client = client if client is not None else _client_of(chunks) or _default_client(dask)
-    found = _computed_here(steps, root) if client is None else _computed_by(client, steps, root)
-    return refuse_nothing(found)
+    total = _computed_here(steps, root) if client is None else _computed_by(client, steps, root)
+    return refuse_nothing(total)
 
 
 def _tree(
@@ -359,10 +359,10 @@ def _alike(first: Any, other: Any) -> bool:
 
 def _blocks(collections: Sequence[Any]) -> list[list[Any]]:
     """The partitions of every collection as delayed values."""
-    found = [_delayed(collection, True) for collection in collections]
+    delayed = [_delayed(collection, True) for collection in collections]
     counts = [collection.npartitions for collection in collections]
-    if [len(blocks) for blocks in found] == counts:
-        return found
+    if [len(blocks) for blocks in delayed] == counts:
+        return delayed
     # Dask's optimizer reads small files of a folder as one partition, the more of them the fewer
     # columns are wanted: more for y than for X. As written, all have the partitions of the folder.
     return [_delayed(collection, False) for collection in collections]

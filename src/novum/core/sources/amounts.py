@@ -88,13 +88,13 @@ def amounts_of(texts: Iterable[str], decimal: str) -> Amounts | None:
     is_any, is_proved, is_plain = False, False, False
     for text in texts:
         is_any = True
-        found = _AMOUNT.fullmatch(text)
-        if found is None or (found["before"] and found["after"]):
+        match = _AMOUNT.fullmatch(text)
+        if match is None or (match["before"] and match["after"]):
             return None
-        unit = found["before"] or found["after"]
+        unit = match["before"] or match["after"]
         if unit:
             units.add(unit.strip(_BLANKS))
-        body = found["body"]
+        body = match["body"]
         marks = re.sub(r"[^.,]", "", body)
         if not marks:
             continue

@@ -249,13 +249,13 @@ def truth_column(column: Column, coded: pa.DictionaryArray) -> pa.BooleanArray:
     return pa.array(column.levels, pa.bool_()).take(codes)
 
 
-def _codes(column: Column, found: pa.StringArray, levels: pa.StringArray) -> pa.Int32Array:
-    if len(levels) <= max(len(found), _FEW_LEVELS):
-        codes = pc.index_in(found, value_set=levels)
+def _codes(column: Column, texts: pa.StringArray, levels: pa.StringArray) -> pa.Int32Array:
+    if len(levels) <= max(len(texts), _FEW_LEVELS):
+        codes = pc.index_in(texts, value_set=levels)
     else:
         # Arrow would hash all levels again for every block.
         places = _places(column)
-        codes = pa.array([places.get(text) for text in found.to_pylist()], pa.int32())
+        codes = pa.array([places.get(text) for text in texts.to_pylist()], pa.int32())
     if codes.null_count:
         raise _changed(column)
     return codes

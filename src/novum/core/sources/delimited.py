@@ -116,14 +116,14 @@ class DelimitedSource(FileSource):
         if self._dialect.encoding:
             note = f"encoding {encoding}, as given"
         try:
-            found = self._scan(encoding, note)
+            findings = self._scan(encoding, note)
         except NotUtf8Error as problem:
             if self._dialect.encoding or not problem.plain_before:
                 raise
             note = f"encoding cp1252: line {problem.line} is not UTF-8, all before is plain ASCII"
-            found = self._scan("cp1252", note)
-        warn_of_mixed(found.report)
-        return found
+            findings = self._scan("cp1252", note)
+        warn_of_mixed(findings.report)
+        return findings
 
     def _scan(self, encoding: str, note: str) -> TextFindings:
         sample = read_sample(self.path, encoding, _SAMPLE)
@@ -215,12 +215,12 @@ def warn_of_mixed(report: ReadReport) -> None:
     """One warning for all columns in which numbers and words stand together."""
     mixed = [column for column in report.columns if column.mixed]
     if mixed:
-        found = "; ".join(
+        listing = "; ".join(
             f"{printable(column.name)!r} is {', '.join(column.notes)}" for column in mixed[:10]
         )
         more = f"; and {len(mixed) - 10} more" if len(mixed) > 10 else ""
         warnings.warn(
-            f"{Path(report.path).name}: read as nominal text: {found}{more}. Correct the cells, "
+            f"{Path(report.path).name}: read as nominal text: {listing}{more}. Correct the cells, "
             "add the words to `missing`, or settle the kinds by `kinds=`.",
             MixedColumnWarning,
             stacklevel=caller_level(),

@@ -107,14 +107,14 @@ def sniffed(sample: bytes, given: Dialect, markers: frozenset[str] = frozenset()
         What stands for a missing cell.
     """
     separator, quote = _separator_and_quote(sample, given)
-    found = replace(given, separator=separator, quote=quote)
-    rows = _first_rows(sample, found)
+    dialect = replace(given, separator=separator, quote=quote)
+    rows = _first_rows(sample, dialect)
     if given.header is None:
-        found = replace(found, header=_has_header(rows, markers))
+        dialect = replace(dialect, header=_has_header(rows, markers))
     if given.decimal is None:
         comma = separator == ";" and _surely_decimal_commas(rows[1:])
-        found = replace(found, decimal="," if comma else ".")
-    return found
+        dialect = replace(dialect, decimal="," if comma else ".")
+    return dialect
 
 
 def _separator_and_quote(sample: bytes, given: Dialect) -> tuple[str, str]:

@@ -147,7 +147,7 @@ def _by_columns(path: Path, names: Sequence[str], rows: Sequence[Sequence[Any]])
     """Rows of cells as columns of text."""
     if names:
         check_names(names)
-    found: TextColumns = {}
+    cells_of: TextColumns = {}
     for place, name in enumerate(names):
         try:
             cells = [_text_of(row[place]) for row in rows]
@@ -158,22 +158,24 @@ def _by_columns(path: Path, names: Sequence[str], rows: Sequence[Sequence[Any]])
                 "`columns=`.",
                 column=place + 1,
             ) from None
-        found[name] = pa.array(cells, pa.string())
-    return found
+        cells_of[name] = pa.array(cells, pa.string())
+    return cells_of
 
 
 def _by_arrow(path: Path, table: pa.Table) -> TextColumns:
     """The columns of an Arrow table as text; plain numbers and text without a loop."""
     check_names(table.column_names)
-    found: TextColumns = {}
+    cells_of: TextColumns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         if pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
             cells = pc.cast(column, pa.string()).combine_chunks()
-            found[name] = cells if isinstance(cells, pa.StringArray) else pa.array([], pa.string())
+            cells_of[name] = (
+                cells if isinstance(cells, pa.StringArray) else pa.array([], pa.string())
+            )
         else:
-            found |= _by_columns(path, [name], [(cell,) for cell in column.to_pylist()])
-    return found
+            cells_of |= _by_columns(path, [name], [(cell,) for cell in column.to_pylist()])
+    return cells_of
 
 
 # --- Excel ----------------------------------------------------------------------------------------

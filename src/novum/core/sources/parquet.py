@@ -205,16 +205,16 @@ def parts_of(folder: Path) -> tuple[Path, ...]:
             f"{str(inner.relative_to(folder))!r}, whose names may be columns. Write the table "
             "with its files side by side, or name one of the inner folders."
         )
-    found = [path for path in folder.glob("*.parquet") if path.name[0] not in "._"]
-    if not found:
+    parts = [path for path in folder.glob("*.parquet") if path.name[0] not in "._"]
+    if not parts:
         raise InputError(
             f"{str(folder)!r} is a folder without Parquet files. Name one file, or a folder of "
             "files with the suffix .parquet."
         )
-    pieces = {path: re.split(r"(\d+)", path.name) for path in found}
+    pieces = {path: re.split(r"(\d+)", path.name) for path in parts}
     # Text and numbers take turns, so that pieces of one place are of one type.
     return tuple(
-        sorted(found, key=lambda path: [int(p) if p.isdigit() else p for p in pieces[path]])
+        sorted(parts, key=lambda path: [int(p) if p.isdigit() else p for p in pieces[path]])
     )
 
 
@@ -250,19 +250,19 @@ def spans(group_rows: Sequence[int], rows: int) -> tuple[Span, ...]:
     >>> [(span.first, span.last, span.skip, span.rows) for span in spans([3, 3, 9], 6)]
     [(0, 1, 0, 6), (2, 2, 0, 6), (2, 2, 6, 3)]
     """
-    found: list[Span] = []
+    spans: list[Span] = []
     first, held = 0, 0
     for group, size in enumerate(group_rows):
         if held and held + size > rows:
-            found.append(Span(first, group - 1, 0, held))
+            spans.append(Span(first, group - 1, 0, held))
             held = 0
         if size > rows:
             slices = range(0, size, rows)
-            found += [Span(group, group, skip, min(rows, size - skip)) for skip in slices]
+            spans += [Span(group, group, skip, min(rows, size - skip)) for skip in slices]
             continue
         if not held:
             first = group
         held += size
     if held:
-        found.append(Span(first, len(group_rows) - 1, 0, held))
-    return tuple(found)
+        spans.append(Span(first, len(group_rows) - 1, 0, held))
+    return tuple(spans)

@@ -162,15 +162,15 @@ class FileSource(ABC):
         if self._found is None:
             known = stamp(self.path)
             with _naming(self.path):
-                found = self._first_pass()
+                findings = self._first_pass()
             check_stamp(self.path, known)
-            self._found = found
+            self._found = findings
         return self._found
 
     def _cut(self, rows: int) -> Findings:
-        found = self._findings()
-        check_chunk(rows, found.schema, self.memory_limit)
-        return found
+        findings = self._findings()
+        check_chunk(rows, findings.schema, self.memory_limit)
+        return findings
 
 
 def check_names(names: Sequence[str], line: int | None = None, hint: str = "") -> None:

@@ -171,12 +171,12 @@ class TextStream:
 
 def checked_path(path: str | os.PathLike[str], folders: bool = False) -> Path:
     """`path` as a file that exists, or a folder where a format has such."""
-    found = Path(path)
-    if found.is_dir() and not folders:
-        raise InputError(f"{str(found)!r} is a folder. Name one file.")
-    if not found.exists():
-        raise FileNotFoundError(f"There is no file {str(found)!r}. Check the name and the folder.")
-    return found
+    source = Path(path)
+    if source.is_dir() and not folders:
+        raise InputError(f"{str(source)!r} is a folder. Name one file.")
+    if not source.exists():
+        raise FileNotFoundError(f"There is no file {str(source)!r}. Check the name and the folder.")
+    return source
 
 
 def stamp(path: Path) -> Stamp:

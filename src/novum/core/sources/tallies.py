@@ -268,9 +268,9 @@ class ColumnTally:
 
 def builder_of(tallies: Iterable[ColumnTally], schema: Schema, reader: CellReader) -> TableBuilder:
     """What turns cells into the columns that tallies have found."""
-    found = {tally.name: tally.amounts for tally in tallies}
+    amounts = {tally.name: tally.amounts for tally in tallies}
     return TableBuilder(
-        schema, reader, {name: way for name, way in found.items() if way is not None}
+        schema, reader, {name: way for name, way in amounts.items() if way is not None}
     )
 
 

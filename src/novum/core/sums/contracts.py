@@ -97,8 +97,8 @@ def check_stream(case: Case) -> None:
     ]
     for fit in fits:
         _assert_same(fit, case, "streamed")
-        found, first = predictions(fit, case.X), predictions(fits[0], case.X)
-        assert found.tobytes() == first.tobytes(), "the same chunks gave other bits"
+        streamed, first = predictions(fit, case.X), predictions(fits[0], case.X)
+        assert streamed.tobytes() == first.tobytes(), "the same chunks gave other bits"
 
 
 def check_partial_fit(case: Case) -> None:
@@ -233,8 +233,10 @@ def check_cluster_that_loses_a_worker(case: Case, client: Any) -> None:
     assassin.join()
     assert victim not in client.run(os.getpid).values(), "no worker was lost"
     expected = clone(case.model).fit_stream(_parts(case))
-    found = predictions(model, case.X)
-    assert found.tobytes() == predictions(expected, case.X).tobytes(), "a lost worker changed bits"
+    answers = predictions(model, case.X)
+    assert answers.tobytes() == predictions(expected, case.X).tobytes(), (
+        "a lost worker changed bits"
+    )
     _assert_same(model, case, "on a cluster")
 
 
@@ -260,10 +262,10 @@ def _table(case: Case) -> pa.Table:
 
 def _assert_folds(case: Case, cv: Any, rows: Array) -> None:
     X, y = case.rows(rows)
-    found = exact_cross_val_predict(case.model, X, y, cv)
+    folded = exact_cross_val_predict(case.model, X, y, cv)
     expected = cross_val_predict(_WithSchema(case.model, X, y), X, y, cv=cv)
     size = float(np.abs(expected).max())
-    np.testing.assert_allclose(found, expected, rtol=_AGREE, atol=_AGREE * size)
+    np.testing.assert_allclose(folded, expected, rtol=_AGREE, atol=_AGREE * size)
 
 
 class _WithSchema:
@@ -300,6 +302,6 @@ def _assert_close(a: Any, b: Any, X: Any, when: str, rtol: float = _AGREE) -> No
     _assert_arrays(predictions(a, X), predictions(b, X), rtol, when)
 
 
-def _assert_arrays(found: Any, expected: Any, rtol: float, when: str) -> None:
+def _assert_arrays(actual: Any, expected: Any, rtol: float, when: str) -> None:
     size = float(np.abs(expected).max())
-    np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * size, err_msg=when)
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol * size, err_msg=when)

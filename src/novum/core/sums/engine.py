@@ -53,12 +53,12 @@ def total(parts: Iterable[S | None]) -> S:
         stack.append((size, value))
     last = sum(size for size, _ in stack) - 1
     first = last + 1
-    found: S | None = None
+    total_so_far: S | None = None
     while stack:
         size, value = stack.pop()
         first -= size
-        found = added(value, found, first, last)
-    return refuse_nothing(found)
+        total_so_far = added(value, total_so_far, first, last)
+    return refuse_nothing(total_so_far)
 
 
 def added(a: S | None, b: S | None, first: int, last: int) -> S | None:
@@ -72,10 +72,10 @@ def added(a: S | None, b: S | None, first: int, last: int) -> S | None:
         raise
 
 
-def refuse_nothing(found: S | None) -> S:
-    if found is None:
+def refuse_nothing(total: S | None) -> S:
+    if total is None:
         raise InputError("There are no chunks to learn from. Pass at least one chunk with rows.")
-    return found
+    return total
 
 
 def sum_blocks(step: Callable[[Sample], S], sample: Sample, n_jobs: int | None = None) -> S:
@@ -112,8 +112,8 @@ def _stepped(step: Callable[[Any], S | None], stream: Iterator[Any]) -> Iterator
             error.add_note(f"This happened when chunk {number} (counted from 0) was read.")
             raise
         try:
-            found = step(chunk)
+            statistics = step(chunk)
         except Exception as error:
             error.add_note(f"This happened in chunk {number} (counted from 0) of the stream.")
             raise
-        yield found
+        yield statistics

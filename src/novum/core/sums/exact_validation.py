@@ -118,7 +118,7 @@ def fold_statistics(model: Any, sample: Sample, folds: Sequence[Fold]) -> list[A
 
 
 def _folded(model: Any, whole: Sample, X: Any, folds: list[Fold], method: str) -> Array:
-    found = []
+    answers = []
     sums = fold_statistics(model, whole, folds)
     for number, (fold, statistics) in enumerate(zip(folds, sums, strict=True)):
         try:
@@ -127,9 +127,9 @@ def _folded(model: Any, whole: Sample, X: Any, folds: list[Fold], method: str) -
             error.add_note(f"This happened in fold {number} (counted from 0).")
             raise
         answer = np.asarray(getattr(fitted, method)(rows_of(X, fold.test)))
-        found.append(_of_all_classes(answer, fitted, whole.classes, method))
+        answers.append(_of_all_classes(answer, fitted, whole.classes, method))
     # Joined at the end, because labels of a later fold may need a longer text type.
-    joined = np.concatenate(found)
+    joined = np.concatenate(answers)
     predictions = np.empty_like(joined)
     predictions[np.concatenate([fold.test for fold in folds])] = joined
     return predictions
@@ -190,8 +190,8 @@ def _statistics(model: Any, sample: Sample, rows: Positions) -> Any:
         part = part.rows(part.weight > 0)
     # A learner may have a faster way to the same sums, where it can trust it.
     quick = getattr(model, "_sum_quickly", None)
-    found = None if quick is None else quick(part)
-    return sum_blocks(model._sum, part) if found is None else found
+    statistics = None if quick is None else quick(part)
+    return sum_blocks(model._sum, part) if statistics is None else statistics
 
 
 def _running(parts: list[Any]) -> list[Any]:

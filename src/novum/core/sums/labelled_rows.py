@@ -85,7 +85,7 @@ class PartlyLabelledRows:
                 f"None of the {first.rows} rows has a label, so {type(passes.learner).__name__} "
                 "does not know what classes there are. Give at least one row of each its label."
             )
-        found, _ = check_classes(_labels(first.labels), type(passes.learner).__name__)
+        own_classes, _ = check_classes(_labels(first.labels), type(passes.learner).__name__)
         if classes is not None:
             unmet = [label for label in np.unique(classes).tolist() if label not in first.labels]
             if unmet:
@@ -95,8 +95,8 @@ class PartlyLabelledRows:
                 )
         labelled = sum(count for count, _ in first.labels.values())
         assert passes.schema is not None
-        judged = first.kept.sample(passes.schema, found, first.weight)
-        over = partial(_coded_total, passes, found)
+        judged = first.kept.sample(passes.schema, own_classes, first.weight)
+        over = partial(_coded_total, passes, own_classes)
         return cls(over, judged, labelled, first.rows - labelled)
 
     @property

@@ -119,8 +119,8 @@ class StatisticsMixin(ABC):
             return self.fit_statistics(self.statistics(X, y, sample_weight))
         _check_names(self, X)
         with one_blas_thread():
-            found = self.statistics_ + self.statistics(X, y, sample_weight)
-        return self.fit_statistics(found)
+            statistics = self.statistics_ + self.statistics(X, y, sample_weight)
+        return self.fit_statistics(statistics)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Removes rows exactly: the model is that of the remaining rows."""
@@ -128,8 +128,8 @@ class StatisticsMixin(ABC):
         check_is_fitted(self, "statistics_")
         _check_names(self, X)
         with one_blas_thread():
-            found = self.statistics_ - self.statistics(X, y, sample_weight)
-        return self.fit_statistics(found)
+            statistics = self.statistics_ - self.statistics(X, y, sample_weight)
+        return self.fit_statistics(statistics)
 
     def fit_stream(
         self,
@@ -159,9 +159,9 @@ class StatisticsMixin(ABC):
         step = ChunkStep(clone(self), schema)
         try:
             if is_dask(chunks):
-                found = sum_on_cluster(step, chunks)
+                statistics = sum_on_cluster(step, chunks)
             else:
-                found = sum_chunks(step, chunks)
+                statistics = sum_chunks(step, chunks)
         except (UnlabelledRowsError, NoLabelsError):
             if getattr(self, "unlabelled", None) is None:
                 raise
@@ -169,7 +169,9 @@ class StatisticsMixin(ABC):
 
             passes = ChunkPasses.over(chunks, self, schema, reason="Labels are missing")
             return self._fit_partly_in_passes(passes, classes)
-        return self.fit_statistics(found if classes is None else _with_classes(found, classes))
+        return self.fit_statistics(
+            statistics if classes is None else _with_classes(statistics, classes)
+        )
 
     def _fit_partly_in_passes(self, passes: Any, classes: Any = None) -> Self:
         """EM over labels that are missing, by chunks that can be read again and again."""

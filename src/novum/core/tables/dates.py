@@ -96,7 +96,7 @@ def moments_of(array: pa.Array, name: str, day_first: bool | None = None) -> Mom
     used = np.unique(coded.indices.drop_null().to_numpy(zero_copy_only=False)).astype(np.int64)
     levels = coded.dictionary.cast(pa.string())
     known = levels.take(pa.array(used))
-    found, bad = _of_texts(known, day_first)
+    moments, bad = _of_texts(known, day_first)
     if bad.any():
         code = int(used[bad.argmax()])
         row = pc.index(coded.indices, pa.scalar(code, coded.indices.type)).as_py()
@@ -108,8 +108,10 @@ def moments_of(array: pa.Array, name: str, day_first: bool | None = None) -> Mom
     places[used] = np.arange(len(used))
     codes = places[pc.fill_null(coded.indices.cast(pa.int64()), len(levels)).to_numpy()]
     missing = np.datetime64("NaT", "us")
-    wall, utc = (np.append(one, missing)[codes] for one in (found.wall, found.utc))
-    return Moments(wall, utc, found.has_date, found.has_time, found.day_first, found.is_doubtful)
+    wall, utc = (np.append(one, missing)[codes] for one in (moments.wall, moments.utc))
+    return Moments(
+        wall, utc, moments.has_date, moments.has_time, moments.day_first, moments.is_doubtful
+    )
 
 
 def are_dates(texts: pa.Array) -> bool:
@@ -164,8 +166,8 @@ def _of_texts(texts: pa.Array, day_first: bool | None) -> tuple[Moments, Mask]:
     first, middle, last = (dates[name] for name in ("first", "middle", "last"))
     year_first = (first > 31) | (dates["digits"] > 2)
     turned = dates["matched"] & ~year_first
-    found, is_doubtful = _day_order(first[turned], middle[turned], dates["dotted"][turned])
-    day_first = found if day_first is None else day_first
+    moments, is_doubtful = _day_order(first[turned], middle[turned], dates["dotted"][turned])
+    day_first = moments if day_first is None else day_first
     year = np.where(year_first, first, last)
     short = dates["matched"] & (year < 100)
     year = np.where(short, year + np.where(year < _PIVOT, 2000, 1900), year)
@@ -195,23 +197,23 @@ def _day_order(first: Array, middle: Array, dotted: Mask) -> tuple[bool, bool]:
 
 def _pieces(texts: pa.Array, pattern: str) -> dict[str, Any]:
     """Numbers that a pattern finds in each text; -1 where it has none."""
-    found = pc.extract_regex(texts, pattern)
+    match = pc.extract_regex(texts, pattern)
     n = len(texts)
-    pieces: dict[str, Any] = {"matched": found.is_valid().to_numpy(zero_copy_only=False)}
-    names = [field.name for field in found.type]
+    pieces: dict[str, Any] = {"matched": match.is_valid().to_numpy(zero_copy_only=False)}
+    names = [field.name for field in match.type]
     for name in ("first", "middle", "last", "hour", "minute", "second"):
-        cells = found.field(name) if name in names else pa.nulls(n, pa.string())
+        cells = match.field(name) if name in names else pa.nulls(n, pa.string())
         empty = pc.fill_null(pc.equal(cells, ""), True)
         whole = pc.if_else(empty, pa.scalar("-1"), cells).cast(pa.int64())
         pieces[name] = whole.to_numpy(zero_copy_only=False)
-    first = found.field("first") if "first" in names else pa.nulls(n, pa.string())
+    first = match.field("first") if "first" in names else pa.nulls(n, pa.string())
     pieces["digits"] = pc.fill_null(pc.utf8_length(first), 0).to_numpy(zero_copy_only=False)
-    sign = found.field("sign") if "sign" in names else pa.nulls(n, pa.string())
+    sign = match.field("sign") if "sign" in names else pa.nulls(n, pa.string())
     dotted = pc.fill_null(pc.equal(sign, "."), False)
     pieces["dotted"] = dotted.to_numpy(zero_copy_only=False)
-    part = found.field("part").to_pylist() if "part" in names else [None] * n
+    part = match.field("part").to_pylist() if "part" in names else [None] * n
     pieces["part"] = np.array([int(f"{text or '0':0<6.6}") for text in part], np.int64)
-    zone = found.field("zone").to_pylist() if "zone" in names else [None] * n
+    zone = match.field("zone").to_pylist() if "zone" in names else [None] * n
     pieces["offset"] = np.array([_minutes(text) for text in zone], np.int64)
     return pieces
 

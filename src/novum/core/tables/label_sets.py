@@ -112,19 +112,19 @@ def read_labels(y: Any, learner: str) -> LabelTarget:
 def labels_like(form: str, classes: Array, hits: Mask) -> Any:
     """Labels of rows, given as truths of shape (n, K), in the form of a multilabel target."""
     if form == "sets":
-        found = np.empty(len(hits), object)
-        found[:] = [frozenset(classes[row].tolist()) for row in hits]
-        return found
+        labels = np.empty(len(hits), object)
+        labels[:] = [frozenset(classes[row].tolist()) for row in hits]
+        return labels
     table = hits.astype(np.int64)
     return sparse.csr_matrix(table) if form == "sparse indicator" else table
 
 
-def share_of_equal_rows(form: str, y: Any, found: Any, weight: Any = None) -> float:
+def share_of_equal_rows(form: str, y: Any, predicted: Any, weight: Any = None) -> float:
     """Share of rows whose labels are all right: the subset accuracy of multilabel learners."""
     if form == "sets":
-        equal = np.array([set(a) == set(b) for a, b in zip(y, found, strict=True)])
+        equal = np.array([set(a) == set(b) for a, b in zip(y, predicted, strict=True)])
     else:
-        dense = [a.toarray() if sparse.issparse(a) else _as_array(a) for a in (y, found)]
+        dense = [a.toarray() if sparse.issparse(a) else _as_array(a) for a in (y, predicted)]
         equal = (dense[0] == dense[1]).all(axis=1)
     return float(np.average(equal, weights=checked_weight(weight, len(equal))))
 

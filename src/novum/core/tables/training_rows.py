@@ -190,5 +190,5 @@ def _label_sets(y: Any, name: str) -> tuple[Any, Array]:
 
 
 def _positions(rows: Any) -> Positions:
-    found = np.asarray(rows)
-    return np.flatnonzero(found) if found.dtype == bool else found.astype(np.intp)
+    positions = np.asarray(rows)
+    return np.flatnonzero(positions) if positions.dtype == bool else positions.astype(np.intp)

@@ -65,13 +65,13 @@ def warn_unseen(sample: Any, rule: str = "", *, stacklevel: int = 2) -> None:
         unseen = np.flatnonzero(sample.codes[:, j] == UNSEEN)
         if unseen.size:
             first = repr(column.levels[0] if column.levels else None)
-            found = _Finding(unseen, rule.replace("{first}", first), unseen)
+            finding = _Finding(unseen, rule.replace("{first}", first), unseen)
             if findings is None:
-                sentence = found.sentence(column.name)
+                sentence = finding.sentence(column.name)
                 warnings.warn(sentence, UnseenLevelWarning, stacklevel=stacklevel + 1)
             else:
                 earlier = findings.get(column.name)
-                findings[column.name] = found if earlier is None else earlier.joined(found)
+                findings[column.name] = finding if earlier is None else earlier.joined(finding)
 
 
 @contextmanager
@@ -99,12 +99,12 @@ def said_once(by_all: int = 1) -> Iterator[None]:
         yield
     finally:
         _findings.reset(token)
-    for column, found in list(findings.items()):
+    for column, finding in list(findings.items()):
         if by_all > 1:
-            if found.questions < by_all or not found.common.size:
+            if finding.questions < by_all or not finding.common.size:
                 continue
-            found = _Finding(found.common, found.rule, found.common)
+            finding = _Finding(finding.common, finding.rule, finding.common)
         if outer is None:
-            warnings.warn(found.sentence(column), UnseenLevelWarning, stacklevel=4)
+            warnings.warn(finding.sentence(column), UnseenLevelWarning, stacklevel=4)
         else:
-            outer[column] = outer[column].joined(found) if column in outer else found
+            outer[column] = outer[column].joined(finding) if column in outer else finding

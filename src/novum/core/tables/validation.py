@@ -328,15 +328,15 @@ def with_checked_weight(params: Mapping[str, Any], n_rows: int) -> dict[str, Any
 
 
 def _weight_numbers(sample_weight: Any) -> Floats:
-    found = plain_target(sample_weight)
-    if found.dtype.kind == "O":
-        found = np.where(missing_mask(found), np.nan, found)
+    weights = plain_target(sample_weight)
+    if weights.dtype.kind == "O":
+        weights = np.where(missing_mask(weights), np.nan, weights)
     try:
-        if found.dtype.kind not in "biufO":
-            raise TypeError(f"weights of type {found.dtype}")
-        return found.astype(np.float64)
+        if weights.dtype.kind not in "biufO":
+            raise TypeError(f"weights of type {weights.dtype}")
+        return weights.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"sample_weight holds {found.ravel()[0]!r}, which is no number. Pass one number for "
+            f"sample_weight holds {weights.ravel()[0]!r}, which is no number. Pass one number for "
             "each row."
         ) from error

@@ -44,9 +44,9 @@ def scatter_of_classes(X: Floats, codes: Integers, weight: Floats | None, n_clas
     for k in range(n_classes):
         rows = codes == k
         if rows.any():
-            found = moments_of(X[rows], None if weight is None else weight[rows])
+            moments = moments_of(X[rows], None if weight is None else weight[rows])
             for pair, name in zip(out, ("weight", "mean", "scatter"), strict=True):
-                pair[0][k], pair[1][k] = getattr(found, name), getattr(found, f"{name}_low")
+                pair[0][k], pair[1][k] = getattr(moments, name), getattr(moments, f"{name}_low")
     return tuple((pair[0], pair[1]) for pair in out)  # type: ignore[return-value]
 
 

@@ -51,15 +51,15 @@ def group_codes(groups: Groups, schema: Schema) -> Positions:
                     f"Column {column.name!r} in `groups` is {column.kind.value} and has no scale. "
                     "Name numeric columns only."
                 )
-        found = [places[position] for position in positions]
-        for member, place in zip(members, found, strict=True):
+        codes = [places[position] for position in positions]
+        for member, place in zip(members, codes, strict=True):
             if place in taken:
                 raise InputError(
                     f"Column {member!r} is in `groups` twice. A column shares one scale; name it "
                     "in one group."
                 )
             taken.add(place)
-        head[found] = min(found, default=0)
+        head[codes] = min(codes, default=0)
     return np.unique(head, return_inverse=True)[1]
 
 

@@ -68,14 +68,14 @@ class CountedValues:
         """The values of the known cells of a table (n, d)."""
         parts = [_counted(X[:, j], weight) for j in range(X.shape[1])]
         starts = np.cumsum([0, *(len(values) for values, _ in parts)])
-        found = cls(
+        counted = cls(
             starts.astype(np.int64),
             np.concatenate([np.empty(0), *(values for values, _ in parts)]),
             np.concatenate([np.empty(0), *(weights for _, weights in parts)]),
             np.zeros(X.shape[1]),
             limit,
         )
-        return found._within_limit()
+        return counted._within_limit()
 
     @classmethod
     def of_cells(
@@ -212,8 +212,8 @@ class CountedValues:
         places = np.empty(other.values.size, np.int64)
         for j in range(self.n_columns):
             theirs = slice(int(other.starts[j]), int(other.starts[j + 1]))
-            found = np.searchsorted(self.column(j)[0], other.values[theirs])
-            places[theirs] = self.starts[j] + found
+            positions = np.searchsorted(self.column(j)[0], other.values[theirs])
+            places[theirs] = self.starts[j] + positions
         return places
 
     def _check(self, other: CountedValues) -> None:

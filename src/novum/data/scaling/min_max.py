@@ -296,19 +296,19 @@ class Extremes(Additive):
         return -self._ends(self.high, self.low)
 
     def _ends(self, tail: Tail, other: Tail) -> Floats:
-        found = tail.smallest
-        for j in np.flatnonzero(np.isnan(found) & (self.weight > 0)):
+        ends = tail.smallest
+        for j in np.flatnonzero(np.isnan(ends) & (self.weight > 0)):
             values = -other.counts.column(int(j))[0]
             # Where both tails together reach over all cells, the other one's last is this one's
             # first.
             if values.size and -other.reach[j] <= tail.reach[j]:
-                found[j] = values.min()
+                ends[j] = values.min()
                 continue
             raise InputError(
                 f"So many rows were removed that an end of numeric column {j} is not known any "
                 f"more: all {TAIL} outermost cells are gone. Fit the remaining rows afresh."
             )
-        return found
+        return ends
 
     def __sub__(self, other: Extremes) -> Extremes:
         left = self.weight - other.weight

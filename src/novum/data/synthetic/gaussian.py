@@ -209,8 +209,8 @@ def _crossings(offset: Floats, means: Floats, variances: Floats) -> Floats:
         root = np.sqrt(b * b - 4 * a * c)
         # The form that does not cancel; with a = 0 it leaves the one root of the line.
         q = -0.5 * (b + np.where(b >= 0, 1.0, -1.0) * root)
-        found = np.stack([q / a, c / q], axis=1) + center[:, None]
-    return np.where(np.isfinite(found), found, np.inf)
+        crossings = np.stack([q / a, c / q], axis=1) + center[:, None]
+    return np.where(np.isfinite(crossings), crossings, np.inf)
 
 
 def _interval_mass(low: Floats, high: Floats) -> Floats:

@@ -97,18 +97,18 @@ def class_statistics(
     weight: Floats | None,
 ) -> tuple[Any, ...]:
     """The law's statistics of the present cells of a column in each class; None without any."""
-    found: list[Any] = []
+    statistics: list[Any] = []
     for k in range(n_classes):
         rows = (classes == k) & ~np.isnan(cells)
         try:
-            found.append(
+            statistics.append(
                 law.statistics(cells[rows], None if weight is None else weight[rows])
                 if rows.any()
                 else None
             )
         except InputError as error:
             raise InputError(f"Column {name!r}: {error}") from error
-    return tuple(found)
+    return tuple(statistics)
 
 
 def class_laws(law: type[EstimableLaw], sums: Sequence[Any]) -> tuple[Any, ...]:
@@ -124,7 +124,7 @@ def class_laws(law: type[EstimableLaw], sums: Sequence[Any]) -> tuple[Any, ...]:
             return None
 
     own = [estimate(part) for part in sums]
-    if any(found is None for found in own):
+    if any(one is None for one in own):
         whole = law.from_statistics(reduce(add, known))
-        own = [whole if found is None else found for found in own]
+        own = [whole if one is None else one for one in own]
     return tuple(own)

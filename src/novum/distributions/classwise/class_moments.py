@@ -65,16 +65,16 @@ def class_moments(
         return _by_class(X, classes, n_classes, weight)
     center = _centers(X, classes, n_classes)
     weights = np.ones(len(X)) if weight is None else weight
-    found = _one_pass(X, classes, weights, center)
-    if _is_far(found, center):
-        found = _one_pass(X, classes, weights, found.mean.reshape(center.shape))
-    if not np.isfinite(found.scatter).all():
+    moments = _one_pass(X, classes, weights, center)
+    if _is_far(moments, center):
+        moments = _one_pass(X, classes, weights, moments.mean.reshape(center.shape))
+    if not np.isfinite(moments.scatter).all():
         raise InputError(str(unusable_cell(np.where(np.isnan(X), 0.0, X), "column moments")))
     try:
-        check_underflow(pooled(found, n_classes).scatter, X)
+        check_underflow(pooled(moments, n_classes).scatter, X)
     except ValueError as error:
         raise InputError(str(error)) from error
-    return found
+    return moments
 
 
 def pooled(moments: ColumnMoments, n_classes: int) -> ColumnMoments:
@@ -149,6 +149,6 @@ def _one_pass(X: Floats, classes: Integers, weights: Floats, center: Floats) -> 
     return ColumnMoments(total.ravel(), mean.ravel(), scatter.ravel(), None, low.ravel())
 
 
-def _is_far(found: ColumnMoments, center: Floats) -> bool:
-    offset = (found.mean - center.ravel()) ** 2 * found.weight
-    return bool(((found.weight > 0) & (offset > _FAR**2 * found.scatter)).any())
+def _is_far(moments: ColumnMoments, center: Floats) -> bool:
+    offset = (moments.mean - center.ravel()) ** 2 * moments.weight
+    return bool(((moments.weight > 0) & (offset > _FAR**2 * moments.scatter)).any())

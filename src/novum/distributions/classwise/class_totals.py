@@ -74,9 +74,9 @@ def scores(X: Any, weights: Floats, threshold: float | None = None) -> Floats:
     impossible = np.isneginf(weights)
     if not impossible.any():
         return _product(X, weights, threshold)
-    found = _product(X, np.where(impossible, 0.0, weights), threshold)
+    scores = _product(X, np.where(impossible, 0.0, weights), threshold)
     struck = _product(X, impossible.astype(float), threshold) > 0
-    return np.where(struck, -np.inf, found)
+    return np.where(struck, -np.inf, scores)
 
 
 def refuse_negative(X: Any) -> None:

@@ -224,8 +224,8 @@ class BernoulliBlock:
         X = sample.numeric[:, self.columns]
         X = X.toarray() if sample.is_sparse else X
         ones = self._occurs(X)[:, np.newaxis]
-        found = np.where(ones > 0, self.log_one.T, self.log_zero.T)
-        return np.where(np.isnan(X)[:, np.newaxis], 0.0, found)
+        logs = np.where(ones > 0, self.log_one.T, self.log_zero.T)
+        return np.where(np.isnan(X)[:, np.newaxis], 0.0, logs)
 
     def draw(self, labels: Positions, rng: np.random.Generator) -> Floats:
         """Cells, one row for each class code: one above the threshold, or the threshold."""

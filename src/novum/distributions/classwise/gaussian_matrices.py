@@ -118,14 +118,14 @@ class MatrixDensities:
 
     def _complete(self, X: Floats, rows: Any, out: Floats) -> None:
         data = X if isinstance(rows, slice) else X[rows]
-        found = out if isinstance(rows, slice) else np.empty((len(data), out.shape[1]))
+        block = out if isinstance(rows, slice) else np.empty((len(data), out.shape[1]))
         scratch = np.empty((2, min(BLOCK_ROWS, len(data)), data.shape[1]))
         with np.errstate(over="ignore"):
             for start, stop in _blocks(len(data)):
-                self._squares(data[start:stop], found[start:stop], scratch[:, : stop - start])
-        self._from_squares(found)
-        if found is not out:
-            out[rows] = found
+                self._squares(data[start:stop], block[start:stop], scratch[:, : stop - start])
+        self._from_squares(block)
+        if block is not out:
+            out[rows] = block
 
     def _squares(self, X: Floats, out: Floats, scratch: Floats) -> None:
         """`q` of every row and class, before the factor."""
@@ -314,8 +314,8 @@ class MatrixDensities:
 
 def whiteners(matrices: Floats) -> Roots:
     """`whitener` of each of several matrices."""
-    found = [whitener(matrix) for matrix in matrices]
-    return np.array([a for a, _ in found]), np.array([log_det for _, log_det in found])
+    roots = [whitener(matrix) for matrix in matrices]
+    return np.array([a for a, _ in roots]), np.array([log_det for _, log_det in roots])
 
 
 def whitener(matrix: Floats) -> tuple[Floats, float]:

@@ -329,11 +329,11 @@ def _concentration_of(mean_log: Floats) -> Floats:
         length = min(1.0, 0.9 / float(np.max(-step / a, initial=0.9)))
         while True:
             proposal = a + length * step
-            found = _likelihood(proposal, mean_log)
-            if found >= value - slack or length < 1e-10:
+            likeliest = _likelihood(proposal, mean_log)
+            if likeliest >= value - slack or length < 1e-10:
                 break
             length /= 2
-        a, value = proposal, found
+        a, value = proposal, likeliest
     return a
 
 

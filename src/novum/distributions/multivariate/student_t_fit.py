@@ -129,11 +129,11 @@ class StudentTProblem(SumProblem[MultivariateStudentT, _Rows]):
             tails = tail_term(np.sqrt(squares), v, self.rows.shape[1])
             return float(self.weights @ tails) / self.weight
 
-        found = minimize_scalar(
+        minimum = minimize_scalar(
             cost, bounds=(np.log(_LEAST), np.log(_MOST)), method="bounded", options={"xatol": 1e-10}
         )
         now = law.degrees_of_freedom
-        candidates = [now, float(np.exp(found.x)), np.inf]
+        candidates = [now, float(np.exp(minimum.x)), np.inf]
         return max(candidates, key=lambda v: log_constant(v, law.root) - tail_mean(v))
 
     def _slope(self, params: MultivariateStudentT, squares: Floats) -> float:

@@ -147,10 +147,10 @@ class Wishart(ArrayParameters):
         diagonal = np.diagonal(lower, axis1=-2, axis2=-1)
         log_determinant = 2 * np.log(diagonal).sum(axis=-1)
         v = self.degrees_of_freedom
-        found = self._log_constant() - 0.5 * (self.size + 1) * log_determinant
+        density = self._log_constant() - 0.5 * (self.size + 1) * log_determinant
         with np.errstate(over="ignore"):
-            found = found - 0.5 * v * self._spread(lower, log_determinant)
-        result = np.where(valid, found, -np.inf)
+            density = density - 0.5 * v * self._spread(lower, log_determinant)
+        result = np.where(valid, density, -np.inf)
         result = np.where(np.isnan(flat).any(axis=(-2, -1)), np.nan, result)
         return result.reshape(matrices.shape[:-2])
 

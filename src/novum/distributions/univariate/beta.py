@@ -77,8 +77,8 @@ class Beta:
         """`(a - 1) log x + (b - 1) log(1 - x) - log B(a, b)`, and `-inf` off the support."""
         values = arguments.points("Beta", x)
         inside = (values >= 0) & (values <= 1)
-        found = self._inside(np.where(inside, values, 0.5))
-        return arguments.keep_missing(np.where(inside, found, -np.inf), values)
+        densities = self._inside(np.where(inside, values, 0.5))
+        return arguments.keep_missing(np.where(inside, densities, -np.inf), values)
 
     def _inside(self, x: Floats) -> Floats:
         """By a binomial term with real counts; a shape below 1 is raised by 1 first."""

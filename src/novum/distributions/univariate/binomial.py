@@ -177,15 +177,15 @@ class Binomial:
         """`P(X <= k)` for whole k."""
         inside = (k >= 0) & (k < self.trials)
         count = np.where(inside, k, 0.0)
-        found = special.betaincc(count + 1, max(self.trials, 1) - count, self.probability)
-        return np.where(inside, found, (k >= 0).astype(float))
+        probabilities = special.betaincc(count + 1, max(self.trials, 1) - count, self.probability)
+        return np.where(inside, probabilities, (k >= 0).astype(float))
 
     def _above(self, k: Floats) -> Floats:
         """`P(X > k)` for whole k."""
         inside = (k >= 0) & (k < self.trials)
         count = np.where(inside, k, 0.0)
-        found = special.betainc(count + 1, max(self.trials, 1) - count, self.probability)
-        return np.where(inside, found, (k < 0).astype(float))
+        probabilities = special.betainc(count + 1, max(self.trials, 1) - count, self.probability)
+        return np.where(inside, probabilities, (k < 0).astype(float))
 
     # Moments
 

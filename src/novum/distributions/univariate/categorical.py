@@ -197,8 +197,8 @@ class Categorical:
 
     def _of_level(self, table: Floats, x: Any, elsewhere: float) -> Floats:
         codes = codes_of(x, self._names)
-        found = np.where(codes >= 0, table[np.maximum(codes, 0)], elsewhere)
-        return np.where(codes == MISSING, np.nan, found)
+        values = np.where(codes >= 0, table[np.maximum(codes, 0)], elsewhere)
+        return np.where(codes == MISSING, np.nan, values)
 
     # Distribution function
 
@@ -241,8 +241,8 @@ class Categorical:
 
     def _cumulated(self, places: Integers, included: int) -> Floats:
         """Probability before a level (0) or up to it (1)."""
-        found = self._totals()[np.maximum(places, 0) + included]
-        return np.where(places == MISSING, np.nan, found)
+        sums = self._totals()[np.maximum(places, 0) + included]
+        return np.where(places == MISSING, np.nan, sums)
 
     # Moments
 

@@ -81,8 +81,8 @@ class Gamma:
         """`a log b - log Gamma(a) + (a - 1) log x - b x`, and `-inf` off the support."""
         values = arguments.points("Gamma", x)
         inside = (values >= 0) & (values < np.inf)
-        found = self._inside(np.where(inside, values, 1.0))
-        return arguments.keep_missing(np.where(inside, found, -np.inf), values)
+        densities = self._inside(np.where(inside, values, 1.0))
+        return arguments.keep_missing(np.where(inside, densities, -np.inf), values)
 
     def _inside(self, x: Floats) -> Floats:
         shape, log_rate = self.shape, np.log(self.rate)

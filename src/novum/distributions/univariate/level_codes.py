@@ -73,11 +73,11 @@ def codes_of(x: Any, levels: tuple[Any, ...]) -> Integers:
     if values.dtype.kind in "biuf" and all(_kind(level) == "number" for level in levels):
         return _numeric_codes(values, levels)
     position = {level: k for k, level in enumerate(levels)}
-    found = [
+    codes = [
         MISSING if is_missing(value) else position.get(value, UNSEEN)
         for value in values.ravel().tolist()
     ]
-    return np.array(found, np.int64).reshape(values.shape)
+    return np.array(codes, np.int64).reshape(values.shape)
 
 
 def is_missing(value: Any) -> bool:

@@ -114,8 +114,8 @@ class StudentT:
         # On one side of the median tails are subtracted; across it, both from one.
         across = 1 - tails[0] - tails[1]
         one_side = np.where(left & right, tails[1] - tails[0], tails[0] - tails[1])
-        found = np.where(left & ~right, across, one_side)
-        return arguments.keep_missing(found, low, high)
+        probabilities = np.where(left & ~right, across, one_side)
+        return arguments.keep_missing(probabilities, low, high)
 
     def _tail(self, values: Floats) -> Floats:
         """Probability beyond `values`, on their side of the median."""

@@ -124,9 +124,9 @@ def _search(problem: _Problem, point: _Point) -> _Point | None:
     return point
 
 
-def _best(problem: _Problem, found: list[_Point | None]) -> _Point:
+def _best(problem: _Problem, ends: list[_Point | None]) -> _Point:
     """The likeliest of the points that the search has reached."""
-    points = [point for point in found if point is not None]
+    points = [point for point in ends if point is not None]
     if not points:
         raise InputError(
             "The likelihood of a Student t law has no maximum here: with fewer than "

@@ -116,15 +116,15 @@ class BoostingTable:
         cls, rows: CellRows, max_bins: int, coding: TableCoding | None = None
     ) -> BoostingTable:
         """The table of rows in memory, with the bins of an earlier fit where they are given."""
-        found = table_coding(rows, max_bins) if coding is None else coding
+        table = table_coding(rows, max_bins) if coding is None else coding
 
         def level_weights(j: int) -> Floats:
             known = rows.cells[:, j] >= 0
             levels = rows.cells[known, j].astype(np.intp)
-            counts = np.bincount(levels, rows.weight[known], int(found.n_codes[j]))
+            counts = np.bincount(levels, rows.weight[known], int(table.n_codes[j]))
             return counts.astype(np.float64)
 
-        return cls(found, level_weights)
+        return cls(table, level_weights)
 
     @classmethod
     def of_survey(cls, survey: Survey, max_bins: int) -> BoostingTable:
@@ -137,12 +137,12 @@ class BoostingTable:
         codes = self.coding.codes(cells)
         if self.coding.is_narrow:
             return codes
-        found = np.full(codes.shape, NARROW_MISSING, np.uint8)
+        narrow = np.full(codes.shape, NARROW_MISSING, np.uint8)
         for j in range(codes.shape[1]):
             known = codes[:, j] != self.coding.missing
             own = codes[known, j]
-            found[known, j] = self.level_codes[j][own] if j in self.level_codes else own
-        return found
+            narrow[known, j] = self.level_codes[j][own] if j in self.level_codes else own
+        return narrow
 
 
 class TreeGrower:
@@ -322,10 +322,10 @@ class TreeGrower:
     ) -> None:
         integers, floats, _ = self.nodes
         for node in np.flatnonzero(integers[:n_nodes, at.CHILD] < 0).tolist():
-            found = leaf_value(rows[integers[node, at.START] : integers[node, at.STOP]])
-            if found is not None:
+            value = leaf_value(rows[integers[node, at.START] : integers[node, at.STOP]])
+            if value is not None:
                 lower, upper = floats[node, at.LOWER], floats[node, at.UPPER]
-                out[node] = self.rules.rate * min(max(found, lower), upper)
+                out[node] = self.rules.rate * min(max(value, lower), upper)
 
 
 def _power(x: float) -> float:

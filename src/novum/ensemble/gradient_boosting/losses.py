@@ -342,8 +342,8 @@ class CustomLoss(Loss):
         return g[np.newaxis], h[np.newaxis]
 
     @staticmethod
-    def _checked(name: str, found: Any, y: Floats) -> Floats:
-        array = np.asarray(found, np.float64)
+    def _checked(name: str, values: Any, y: Floats) -> Floats:
+        array = np.asarray(values, np.float64)
         if array.shape != y.shape or not np.isfinite(array).all():
             raise InputError(
                 f"The {name} of a loss is one finite number for each of {len(y)} rows; got an "

@@ -180,10 +180,10 @@ class Rounds:
 
     def _values(self, rows: Any) -> Floats:
         """The loss of rows, added over targets."""
-        found = np.zeros(len(self.weight[rows]))
+        values = np.zeros(len(self.weight[rows]))
         for t, loss in enumerate(self.losses):
-            found += loss.values(self.scores[self._of(t)][:, rows], self.targets[rows, t])
-        return found
+            values += loss.values(self.scores[self._of(t)][:, rows], self.targets[rows, t])
+        return values
 
     def _training_loss(self) -> float:
         seen = self.seen if len(self.held) else slice(None)

@@ -100,9 +100,13 @@ def side_worth(g, h, penalty, lower, upper):
 @inner_kernel()
 def keep(column, code, question, missing, word, amount, best):
     """Keeps a split as the best so far."""
-    found = best[0]
-    found[SPLIT_QUESTION], found[SPLIT_COLUMN], found[SPLIT_CODE] = question, column, code
-    found[SPLIT_MISSING], found[SPLIT_WORD], found[SPLIT_AMOUNT] = missing, word, amount
+    best_gain = best[0]
+    best_gain[SPLIT_QUESTION], best_gain[SPLIT_COLUMN], best_gain[SPLIT_CODE] = (
+        question,
+        column,
+        code,
+    )
+    best_gain[SPLIT_MISSING], best_gain[SPLIT_WORD], best_gain[SPLIT_AMOUNT] = missing, word, amount
 
 
 @inner_kernel()
@@ -153,7 +157,7 @@ def plain_cuts(words, counts, listed, n_listed, n_cuts, left, amount, node, rule
     most = h_whole - least
     is_counted, fewest = node[4], options[MIN_AMOUNT]
     most_amount = node[1] - fewest
-    worth, found, found_word = best_worth, np.int64(-1), np.int64(0)
+    worth, best_cut, found_word = best_worth, np.int64(-1), np.int64(0)
     for place in range(n_listed if is_counted else n_cuts):
         code = listed[place] if is_counted else place
         if code >= n_cuts:
@@ -179,8 +183,8 @@ def plain_cuts(words, counts, listed, n_listed, n_cuts, left, amount, node, rule
         gained, size = left_g * left_g * b + right_g * right_g * a, a * b
         if gained > worth * size * _CLEARLY:
             worth = gained / size
-            found, found_word = np.int64(code), left
-    return worth, found, found_word
+            best_cut, found_word = np.int64(code), left
+    return worth, best_cut, found_word
 
 
 @inner_kernel()
@@ -357,15 +361,15 @@ def is_proved(table, rows, start, stop, whole, whole_amount, rules, best):
     options, scales = rules
     least = options[MIN_AMOUNT]
     mask = (np.int64(1) << options[LOW_BITS]) - 1
-    found = best[0]
-    if found[SPLIT_QUESTION] == LEAF:
+    best_gain = best[0]
+    if best_gain[SPLIT_QUESTION] == LEAF:
         return True
-    h = found[SPLIT_WORD] & mask
+    h = best_gain[SPLIT_WORD] & mask
     # No unit of amount has more than the full curvature.
     if min(h, (whole & mask) - h) >= least * scales[FULL_CURVATURE]:
         return True
-    column, question = found[SPLIT_COLUMN], found[SPLIT_QUESTION]
-    limit, missing = found[SPLIT_CODE], found[SPLIT_MISSING]
+    column, question = best_gain[SPLIT_COLUMN], best_gain[SPLIT_QUESTION]
+    limit, missing = best_gain[SPLIT_CODE], best_gain[SPLIT_MISSING]
     right = np.int64(0)
     for i in range(start, stop):
         row = rows[i]

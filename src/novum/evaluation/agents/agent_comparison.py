@@ -118,13 +118,13 @@ class AgentComparison:
 
     def blocks(self) -> list[Block]:
         """For a page: the chart, the numbers, the tests."""
-        found: list[Block] = [
+        blocks: list[Block] = [
             self.chart().figure("learning", "Bands are intervals over seeds."),
             self.table(),
         ]
         if len(self.returns) > 1:
-            found += [Paragraph(line) for line in self.comparison().verdict.splitlines()]
-        return found
+            blocks += [Paragraph(line) for line in self.comparison().verdict.splitlines()]
+        return blocks
 
     def __repr__(self) -> str:
         text = self.table().as_text()

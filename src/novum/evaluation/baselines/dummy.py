@@ -201,8 +201,8 @@ class DummyRegressor(_Dummy, RegressorMixin, Learner):
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The number, once for each row; with its standard deviation, which is 0, if asked."""
         n = self._rows(X)
-        found = np.tile(self.constant_, (n, 1))
-        answer = found[:, 0] if self._one_target else found
+        predicted = np.tile(self.constant_, (n, 1))
+        answer = predicted[:, 0] if self._one_target else predicted
         return (answer, np.zeros_like(answer)) if return_std else answer
 
     def _answer(self, columns: Floats, weight: Floats) -> Floats:

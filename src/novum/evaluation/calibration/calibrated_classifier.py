@@ -84,8 +84,8 @@ class CalibratedPair:
 
     def predict_proba(self, X: Any) -> Floats:
         """Posteriors of shape (n, K)."""
-        found = self.calibration.probabilities(scores_of(self.estimator, X))
-        return align_classes(found, self.estimator.classes_, self.classes)
+        probabilities = self.calibration.probabilities(scores_of(self.estimator, X))
+        return align_classes(probabilities, self.estimator.classes_, self.classes)
 
 
 class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Learner):
@@ -199,8 +199,8 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
         """Calibrated probabilities, of shape (n, K)."""
         check_is_fitted(self)
         table = checked_rows(self, X, reset=False)
-        found = [pair.predict_proba(table) for pair in self.calibrated_classifiers_]
-        return np.asarray(np.mean(found, axis=0))
+        probabilities = [pair.predict_proba(table) for pair in self.calibrated_classifiers_]
+        return np.asarray(np.mean(probabilities, axis=0))
 
     def predict(self, X: Any) -> Array:
         """The class of largest calibrated probability."""
@@ -327,10 +327,10 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
 
     def _certificate(self, method: Method, seconds: float) -> Certificate:
         pairs = self.calibrated_classifiers_
-        found = [calibration_evidence(pair.calibration) for pair in pairs]
-        losses = [loss for _, loss in found if loss is not None]
+        certificates = [calibration_evidence(pair.calibration) for pair in pairs]
+        losses = [loss for _, loss in certificates if loss is not None]
         own = Verdict.LOCAL if losses else Verdict.PROVED
-        if not all(done for done, _ in found):
+        if not all(done for done, _ in certificates):
             own = Verdict.STOPPED_EARLY
         what = "mean log loss" if losses else "squared error"
         return certify(

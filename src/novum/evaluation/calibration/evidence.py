@@ -41,11 +41,13 @@ def certify(
     >>> str(certify("log loss", Verdict.PROVED, [object()]).verdict)
     'local'
     """
-    found = [getattr(member, "certificate_", None) for member in members]
-    verdicts = [each.verdict if isinstance(each, Certificate) else Verdict.LOCAL for each in found]
+    certificates = [getattr(member, "certificate_", None) for member in members]
+    verdicts = [
+        each.verdict if isinstance(each, Certificate) else Verdict.LOCAL for each in certificates
+    ]
     weakest = max([own, *verdicts], key=_WEAKER.index)
-    without = sum(not isinstance(each, Certificate) for each in found)
-    details: dict[str, Any] = {"members": len(found), "own_verdict": str(own)}
+    without = sum(not isinstance(each, Certificate) for each in certificates)
+    details: dict[str, Any] = {"members": len(certificates), "own_verdict": str(own)}
     if without:
         details["members_without_certificate"] = without
     return Certificate(

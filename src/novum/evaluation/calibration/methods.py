@@ -61,11 +61,11 @@ class ColumnMaps:
 
     def probabilities(self, scores: ScoreColumns) -> Floats:
         columns = zip(self.maps, scores.values.T, strict=True)
-        found = np.column_stack([each.predict(column) for each, column in columns])
-        if found.shape[1] == 1:
-            return np.hstack([1 - found, found])
+        probabilities = np.column_stack([each.predict(column) for each, column in columns])
+        if probabilities.shape[1] == 1:
+            return np.hstack([1 - probabilities, probabilities])
         with np.errstate(divide="ignore"):
-            return normalize_one_vs_rest(np.log(found))
+            return normalize_one_vs_rest(np.log(probabilities))
 
 
 @dataclass(frozen=True)
@@ -334,13 +334,13 @@ def scoring_method(model: Any) -> str:
 def scores_of(model: Any, X: Any) -> ScoreColumns:
     """What a fitted classifier says about rows."""
     method = scoring_method(model)
-    found = getattr(model, method)(X)
-    return as_columns(found, method, len(model.classes_), type(model).__name__)
+    scores = getattr(model, method)(X)
+    return as_columns(scores, method, len(model.classes_), type(model).__name__)
 
 
-def as_columns(found: Any, method: str, n_classes: int, name: str) -> ScoreColumns:
+def as_columns(scores: Any, method: str, n_classes: int, name: str) -> ScoreColumns:
     """Answers of a method as checked columns."""
-    values = np.asarray(found, np.float64)
+    values = np.asarray(scores, np.float64)
     probabilistic = method == "predict_proba"
     if values.ndim == 1:
         values = values[:, np.newaxis]

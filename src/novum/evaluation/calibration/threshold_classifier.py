@@ -119,11 +119,11 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, Learner):
             more["sample_weight"] = whole
         if _routing_enabled():
             routed = process_routing(self, "fit", **more)
-            found = {"estimator": dict(routed.estimator.fit), "splitter": {}, "scorer": {}}
+            params = {"estimator": dict(routed.estimator.fit), "splitter": {}, "scorer": {}}
             if "splitter" in routed:
-                found["splitter"] = dict(routed.splitter.split)
-                found["scorer"] = dict(routed.scorer.score)
-            return found
+                params["splitter"] = dict(routed.splitter.split)
+                params["scorer"] = dict(routed.scorer.score)
+            return params
         _raise_for_params(given, self, "fit")
         if training.weight is not None and not takes_weights(self.estimator):
             raise InputError(
@@ -148,10 +148,10 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, Learner):
     def _scores(self, model: Any, table: Any, positive: int) -> Floats:
         """Scores of the positive class, given by its code."""
         method = self._response(model)
-        found = np.asarray(getattr(model, method)(table), np.float64)
-        if found.ndim == 2:
-            return found[:, positive]
-        return found if positive == 1 else -found
+        scores = np.asarray(getattr(model, method)(table), np.float64)
+        if scores.ndim == 2:
+            return scores[:, positive]
+        return scores if positive == 1 else -scores
 
     def _check_state(self) -> None:
         """Refuses a loaded model whose parts do not fit together."""
@@ -175,13 +175,13 @@ def positive_code(label: Any, classes: Array) -> int:
     """
     if label is None:
         return 1
-    found = np.flatnonzero(np.asarray(classes) == label)
-    if found.size != 1:
+    positions = np.flatnonzero(np.asarray(classes) == label)
+    if positions.size != 1:
         raise InputError(
             f"pos_label={label!r} is not a valid label: it should be one of "
             f"{np.asarray(classes).tolist()}."
         )
-    return int(found[0])
+    return int(positions[0])
 
 
 def labels_at(accepted: Mask, classes: Array, positive: int) -> Array:

@@ -93,9 +93,9 @@ class Comparison:
         entry = self.table.datasets[name]
         values = entry.scores[self.measure][self._model(model)]
         ratio = entry.plan.test_train_ratio
-        found = corrected_t_test(values, ratio, level=self.question.level).interval
-        assert found is not None
-        return found
+        interval = corrected_t_test(values, ratio, level=self.question.level).interval
+        assert interval is not None
+        return interval
 
     # Judgement
 
@@ -291,12 +291,12 @@ Row = dict[str, Any]
 def comparison_frame(comparison: Comparison, rows: str, frame: Frame) -> Any:
     """The table that `Comparison.to_frame` gives."""
     if rows == "pairs":
-        found = [_pair_row(pair) for pair in comparison.pairs]
+        pair_rows = [_pair_row(pair) for pair in comparison.pairs]
     elif rows == "scores":
-        found = _score_rows(comparison)
+        pair_rows = _score_rows(comparison)
     else:
         raise InputError(f"rows are 'pairs' or 'scores', got {rows!r}.")
-    table = pa.Table.from_pylist(found)
+    table = pa.Table.from_pylist(pair_rows)
     return to_frame(table, frame)
 
 
@@ -329,7 +329,7 @@ def _fold_numbers(pair: FoldPair) -> Row:
         "second_mean": pair.means[1],
         "joint_low": pair.joint_interval.low,
         "joint_high": pair.joint_interval.high,
-        **{name: None if found is None else found.p_value for name, found in tests.items()},
+        **{name: None if test is None else test.p_value for name, test in tests.items()},
         "probability_second": second,
         "probability_equal": inside,
         "probability_first": first,

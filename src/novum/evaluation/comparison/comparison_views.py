@@ -68,8 +68,8 @@ def _tables(comparison: Comparison) -> list[Table]:
 def _score_table(comparison: Comparison) -> Table:
     rows = []
     for model in comparison.models:
-        found = comparison.mean(model)
-        rows.append((_name(model), f"{found.estimate:.4f}", bracket(found)))
+        interval = comparison.mean(model)
+        rows.append((_name(model), f"{interval.estimate:.4f}", bracket(interval)))
     return Table("Scores", ("model", "mean", f"{comparison.question.level:.0%} interval"), rows)
 
 

@@ -113,7 +113,7 @@ def rank_report(table: ScoreTable, question: Question) -> RankReport:
     by_rank = _rank_p_values(friedman, table.models, question)
     pairs = []
     for k, (i, j) in enumerate(places):
-        found = tuple(entry[k] for entry in per_dataset)
+        scores = tuple(entry[k] for entry in per_dataset)
         pairs.append(
             DatasetPair(
                 table.models[i],
@@ -123,9 +123,9 @@ def rank_report(table: ScoreTable, question: Question) -> RankReport:
                 outcomes[k],
                 float(adjusted[k]),
                 float(by_rank[i, j]),
-                _significant(found),
+                _significant(scores),
                 win_tie_loss(differences[k] if greater else -differences[k]),
-                found,
+                scores,
                 _decision(outcomes[k], float(adjusted[k]), question),
                 greater,
             )
@@ -138,9 +138,9 @@ def _rank_p_values(friedman: Friedman, models: tuple[str, ...], question: Questi
     if question.baseline is None:
         return nemenyi_p_values(friedman.mean_ranks, friedman.n_datasets)
     control = models.index(question.baseline)
-    found = np.ones((len(models), len(models)))
-    found[:, control] = baseline_p_values(friedman.mean_ranks, friedman.n_datasets, control)
-    return found
+    p_values = np.ones((len(models), len(models)))
+    p_values[:, control] = baseline_p_values(friedman.mean_ranks, friedman.n_datasets, control)
+    return p_values
 
 
 def _significant(pairs: tuple[FoldPair, ...]) -> WinTieLoss:

@@ -267,13 +267,13 @@ class _Run:
         )
 
     def _scores(self, plan: _Planned, runs: Mapping[str, tuple[FoldRun, ...]]) -> dict[str, Floats]:
-        found = {}
+        scores_of = {}
         for key, name in _natural_names(self.measures).items():
             scores = [[run.scores[key] for run in runs[model]] for model in self.models]
-            found[name] = natural_form(self.measures[key])[1] * np.array(scores)
-        for matrix in found.values():
+            scores_of[name] = natural_form(self.measures[key])[1] * np.array(scores)
+        for matrix in scores_of.values():
             check_finite(matrix, tuple(self.models), plan.name)
-        return found
+        return scores_of
 
 
 def _divided(splits: Splits) -> tuple[Splits, Splits | None]:
@@ -374,7 +374,7 @@ def named_datasets(
         "sample_weight": _by_name(sample_weight, names, "sample_weight"),
     }
     return {
-        name: Dataset(*_table(name, value), **{key: found[name] for key, found in extras.items()})
+        name: Dataset(*_table(name, value), **{key: extra[name] for key, extra in extras.items()})
         for name, (_, value) in zip(names, entries, strict=True)
     }
 

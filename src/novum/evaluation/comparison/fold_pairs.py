@@ -286,14 +286,14 @@ def _sensitivity(
     ratio, level, effect = plan.test_train_ratio, question.level, question.effect
     total = plan.n_repeats * plan.n_folds
     wanted = wanted_power(level)
-    found = detectable_effect(deviation, total, ratio, power=wanted, level=level)
+    detectable = detectable_effect(deviation, total, ratio, power=wanted, level=level)
     if effect is None:
-        return found, None, None
+        return detectable, None, None
     power = corrected_power(effect, deviation, total, ratio, level=level)
     if not plan.repeatable:
-        return found, power, None
+        return detectable, power, None
     needed = repeats_needed(effect, deviation, plan.n_folds, ratio, power=wanted, level=level)
-    return found, power, needed
+    return detectable, power, needed
 
 
 def _decision(significant: bool, posterior: RopePosterior, level: float) -> Decision:

@@ -94,18 +94,18 @@ class ScoreTable:
 
 def checked_names(names: Sequence[Any], kind: str, at_least: int) -> tuple[str, ...]:
     """Different names as text, at least so many."""
-    found = tuple(str(name) for name in names)
-    if len(found) < at_least:
-        counted = "none" if not found else f"only {printable(repr(found[0]), 60)}"
+    checked = tuple(str(name) for name in names)
+    if len(checked) < at_least:
+        counted = "none" if not checked else f"only {printable(repr(checked[0]), 60)}"
         raise InputError(
             f"A comparison needs at least {at_least} {kind}{'s' if at_least > 1 else ''}, got "
             f"{counted}."
         )
-    twice = sorted({name for name in found if found.count(name) > 1})
+    twice = sorted({name for name in checked if checked.count(name) > 1})
     if twice:
         shown = ", ".join(printable(repr(name), 60) for name in twice)
         raise InputError(f"Every {kind} needs a name of its own; {shown} is used more than once.")
-    return found
+    return checked
 
 
 def table_of_scores(

@@ -107,11 +107,12 @@ def headline(start: str, best: str, pairs: Sequence[FoldPair | DatasetPair]) -> 
 
 def friedman_sentence(report: RankReport) -> str:
     """What Friedman's test says, with the critical difference."""
-    found = report.friedman
-    word = "differ" if found.significant else "do not differ significantly"
+    friedman = report.friedman
+    word = "differ" if friedman.significant else "do not differ significantly"
     return (
-        f"Over {found.n_datasets} data sets the ranks of the models {word} (Friedman, "
-        f"Iman-Davenport F = {found.statistic:.3g}, {_p(found.p_value)}); the critical difference "
+        f"Over {friedman.n_datasets} data sets the ranks of the models {word} (Friedman, "
+        f"Iman-Davenport F = {friedman.statistic:.3g}, {_p(friedman.p_value)}); the critical "
+        "difference "
         f"of mean ranks is {report.diagram.difference:.2f}."
     )
 
@@ -142,13 +143,13 @@ def _open(pair: FoldPair, question: Question) -> str:
             f"This experiment finds a difference of {pair.detectable:.3g} with probability "
             f"{wanted_power(question.level):g}; smaller ones it may miss."
         )
-    found = (
+    sentence = (
         f"This experiment finds a difference of {question.effect:g} with probability "
         f"{_share(pair.power)}"
     )
     if pair.repeats is None:
-        return f"{found}, and these folds cannot be repeated; more rows would help."
-    return f"{found}; {pair.repeats}."
+        return f"{sentence}, and these folds cannot be repeated; more rows would help."
+    return f"{sentence}; {pair.repeats}."
 
 
 def _p(value: float) -> str:

@@ -71,11 +71,11 @@ class FoldModels:
     def answers(self, ask: Callable[[Any, Any], Array], table: Any) -> Array:
         """What the models say of the calibration rows, `ask(model, rows)` of each, in order."""
         parts = [np.flatnonzero(self.column == k) for k in range(len(self.models))]
-        found = [
+        answers = [
             ask(model, rows_of(table, self.rows[part]))
             for model, part in zip(self.models, parts, strict=True)
         ]
-        whole = np.concatenate(found)
+        whole = np.concatenate(answers)
         ordered = np.empty_like(whole)
         ordered[np.concatenate(parts)] = whole
         return ordered

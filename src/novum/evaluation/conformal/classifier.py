@@ -139,9 +139,9 @@ class ConformalClassifier(ClassifierMixin, ConformalLearner):
             folds = self._calibrated_models(training)
             self.models_, self.column_ = folds.models, folds.column
             self.codes_ = training.target[folds.rows].astype(np.intp)
-            found = folds.answers(self._probabilities, training.table)
+            probabilities = folds.answers(self._probabilities, training.table)
             draws = stream(self._root(), "scores of calibration rows").random(len(folds.rows))
-            scores = class_score(self.conformity_score)(found, draws)
+            scores = class_score(self.conformity_score)(probabilities, draws)
             self.scores_ = scores[np.arange(len(scores)), self.codes_]
             self._class_ratios()
             self._keep_groups(training, groups, folds.rows)
@@ -223,8 +223,8 @@ class ConformalClassifier(ClassifierMixin, ConformalLearner):
 
     def _probabilities(self, model: Any, table: Any) -> Floats:
         """Probabilities of all classes; 0 for those that the model has not met."""
-        found = np.asarray(model.predict_proba(table), np.float64)
-        return align_classes(found, model.classes_, self.classes_)
+        probabilities = np.asarray(model.predict_proba(table), np.float64)
+        return align_classes(probabilities, model.classes_, self.classes_)
 
     def _class_ratios(self) -> Floats:
         """What a row of each class counts: its share among new rows over that in the fit."""

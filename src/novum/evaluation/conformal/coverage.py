@@ -90,10 +90,10 @@ class CoverageReport:
 
     def __getitem__(self, rows: str) -> CoveredRows:
         """A part by its name, such as `report["group b"]`."""
-        found = {part.rows: part for part in self.parts}
-        if rows not in found:
-            raise InputError(f"The report has no part {rows!r}; it has {', '.join(found)}.")
-        return found[rows]
+        parts = {part.rows: part for part in self.parts}
+        if rows not in parts:
+            raise InputError(f"The report has no part {rows!r}; it has {', '.join(parts)}.")
+        return parts[rows]
 
     def to_frame(self, frame: Frame = "arrow") -> Any:
         """All shares as a table with columns group, measure, estimate, low, high, level, method."""
@@ -225,9 +225,9 @@ def _of_sets(
     return covered, members.sum(axis=1).astype(np.float64), truth
 
 
-def _check_lengths(truth: Array, found: Array) -> None:
-    if len(truth) != len(found):
-        raise InputError(f"X has {len(found)} rows, but y has {len(truth)}. Pass one for each row.")
+def _check_lengths(truth: Array, sets: Array) -> None:
+    if len(truth) != len(sets):
+        raise InputError(f"X has {len(sets)} rows, but y has {len(truth)}. Pass one for each row.")
 
 
 def _parts(what: str, labels: Array | None) -> Iterator[tuple[str, Mask]]:

@@ -70,15 +70,15 @@ class RidgeUpdates:
         if not is_reachable(weight, coverage):
             return [np.array([[-np.inf, np.inf]]) for _ in middle]
         counted, limit = weight > 0, reach(weight, coverage)
-        found = []
+        unions = []
         for block in blocks(len(middle), len(weight)):
             covariances, spread = self._covariances(rows_of(table, block))
             for center, c, v in zip(middle[block], covariances[:, counted], spread, strict=True):
                 check_cancelled()
                 u = 1 / (1 + float(v))
                 starts, ends, rows = less_strange(self.residuals[counted], c * u, u)
-                found.append(center + where_below(starts, ends, weight[counted][rows], limit))
-        return found
+                unions.append(center + where_below(starts, ends, weight[counted][rows], limit))
+        return unions
 
     def _covariances(self, table: Any) -> tuple[Floats, Floats]:
         """`C(x_j, x)`, of shape (m, n), and `C(x, x)`, of shape (m,)."""

@@ -101,8 +101,8 @@ def conformal_quantile(scores: Floats, weight: Floats, coverage: float, own: flo
     sums = np.cumsum(weight[order], axis=-1)
     # The last sum is the total up to rounding, which is enough.
     rank = np.minimum((sums < least).sum(axis=-1, keepdims=True), len(weight) - 1)
-    found = np.take_along_axis(scores, np.take_along_axis(order, rank, axis=-1), axis=-1)
-    return found[..., 0]
+    quantiles = np.take_along_axis(scores, np.take_along_axis(order, rank, axis=-1), axis=-1)
+    return quantiles[..., 0]
 
 
 def rows_needed(coverage: float) -> int:

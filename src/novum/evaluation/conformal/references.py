@@ -76,13 +76,13 @@ class LeftOutResiduals:
 
     def limits(self, table: Any, coverage: float, weight: Floats) -> Floats:
         """Intervals of new rows, of shape (m, 2)."""
-        found = np.empty((n_rows_of(table), 2))
-        for rows in blocks(len(found), len(self.scores)):
+        limits = np.empty((n_rows_of(table), 2))
+        for rows in blocks(len(limits), len(self.scores)):
             check_cancelled()
             middle = self.predictions(rows_of(table, rows))
-            found[rows, 0] = -conformal_quantile(self.scores - middle, weight, coverage)
-            found[rows, 1] = conformal_quantile(middle + self.scores, weight, coverage)
-        return found
+            limits[rows, 0] = -conformal_quantile(self.scores - middle, weight, coverage)
+            limits[rows, 1] = conformal_quantile(middle + self.scores, weight, coverage)
+        return limits
 
     def predictions(self, table: Any) -> Floats:
         """What the model without each calibration row says of new rows, of shape (m, n)."""
@@ -163,13 +163,13 @@ def left_out_models(learner: Any, table: Any, y: Floats, weight: Floats | None) 
 def _left_out_predictions(learner: Any, table: Any, y: Floats, weight: Floats | None) -> Floats:
     """Every row as predicted without it, with all of its weight."""
     if isinstance(learner, KernelRidge):
-        found = learner.leave_one_out(table, y, weight)
+        left_out = learner.leave_one_out(table, y, weight)
         if weight is None:
-            return np.asarray(found.predictions)
+            return np.asarray(left_out.predictions)
         # There a copy of a row is left out, here the row: `h` grows from that of one copy.
         copy = np.minimum(weight, 1.0)
-        errors = found.residuals * (1 - found.leverages)
-        return np.asarray(y - errors / (1 - found.leverages * weight / copy))
+        errors = left_out.residuals * (1 - left_out.leverages)
+        return np.asarray(y - errors / (1 - left_out.leverages * weight / copy))
     return np.asarray(
         cross_fit_predictions(learner, table, y, LeaveOneOut(), sample_weight=weight), np.float64
     )

@@ -176,14 +176,14 @@ class ConformalRegressor(RegressorMixin, ConformalLearner):
         assert isinstance(self.reference_, RidgeUpdates)
         table, asked = checked_rows(self, X, reset=False), self._asked(coverage)
         n_rows = n_rows_of(table)
-        found: list[Floats] = [np.empty((0, 2))] * n_rows
+        intervals: list[Floats] = [np.empty((0, 2))] * n_rows
         for rows, counted, what in self._by_group(n_rows, groups):
             weight = self.calibration_weight_ * counted
             self._warn_if_few(weight, asked, what, _INFINITE)
             unions = self.reference_.unions(rows_of(table, rows), asked, weight)
             for row, union in zip(rows.tolist(), unions, strict=True):
-                found[row] = union
-        return found
+                intervals[row] = union
+        return intervals
 
     # Steps of a fit
 

@@ -138,12 +138,12 @@ def expected_loss(
     rule = _checked_loss(loss)
     outputs = np.asarray(output, np.float64)
     if hasattr(predictive, "quantile"):
-        found = np.array([_law_risk(a, predictive, rule) for a in outputs.ravel()])
-        return float(found[0]) if outputs.ndim == 0 else found.reshape(outputs.shape)
+        losses = np.array([_law_risk(a, predictive, rule) for a in outputs.ravel()])
+        return float(losses[0]) if outputs.ndim == 0 else losses.reshape(outputs.shape)
     draws, shares = _checked_draws(predictive, weight)
     if draws.ndim == 1:
-        found = np.array([_risk(a, draws, shares, rule) for a in outputs.ravel()])
-        return float(found[0]) if outputs.ndim == 0 else found.reshape(outputs.shape)
+        losses = np.array([_risk(a, draws, shares, rule) for a in outputs.ravel()])
+        return float(losses[0]) if outputs.ndim == 0 else losses.reshape(outputs.shape)
     each = np.broadcast_to(outputs, (len(draws),))
     return np.array([_risk(a, row, w, rule) for a, row, w in zip(each, draws, shares, strict=True)])
 
@@ -164,14 +164,14 @@ def _of_law(law: Any, loss: Any) -> float:
     width = 4 * max(float(np.diff(quantiles[[1000, 3000]])[0]) / 1000, abs(near) * 1e-8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LostDigitsWarning)
-        found = optimize.minimize_scalar(
+        minimum = optimize.minimize_scalar(
             lambda a: _law_risk(a, law, loss),
             bounds=(near - width, near + width),
             method="bounded",
             options={"xatol": 1e-6 * width},
         )
-        better = found.fun < _law_risk(near, law, loss)
-    return float(found.x) if better else near
+        better = minimum.fun < _law_risk(near, law, loss)
+    return float(minimum.x) if better else near
 
 
 def _of_sample(draws: Floats, shares: Floats, loss: Any) -> float:
@@ -237,14 +237,14 @@ def _minimized(draws: Floats, shares: Floats, loss: Any) -> float:
         low, high = places[max(k - 1, 0)], places[min(k + 1, len(places) - 1)]
         if not low < high:
             continue
-        found = optimize.minimize_scalar(
+        minimum = optimize.minimize_scalar(
             lambda a: _risk(a, draws, shares, loss),
             bounds=(low, high),
             method="bounded",
             options={"xatol": 1e-10 * max(abs(low), abs(high), high - low)},
         )
-        if found.fun < least:
-            best, least = float(found.x), float(found.fun)
+        if minimum.fun < least:
+            best, least = float(minimum.x), float(minimum.fun)
     return best
 
 

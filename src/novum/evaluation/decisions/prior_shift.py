@@ -332,9 +332,9 @@ class Mixture:
             value, gradient = self._look(stepped)
             if proposal is not None:
                 further = self._inside(proposal, weights, held)
-                found = self._look(further)
-                if found[0] >= value:
-                    stepped, (value, gradient) = further, found
+                estimate = self._look(further)
+                if estimate[0] >= value:
+                    stepped, (value, gradient) = further, estimate
                     method.accepted()
                 else:
                     method.refused()

@@ -150,10 +150,10 @@ def _log_posteriors(model: Any, X: Any) -> Floats:
 
 
 def _training_priors(model: Any, given: ArrayLike | None, n_classes: int) -> Floats:
-    found = given
-    if found is None:
-        found = next((getattr(model, name) for name in _PRIORS if hasattr(model, name)), None)
-    if found is None:
+    prior = given
+    if prior is None:
+        prior = next((getattr(model, name) for name in _PRIORS if hasattr(model, name)), None)
+    if prior is None:
         raise InputError(
             f"{type(model).__name__} does not say which priors it was trained under (it has no "
             "class_prior_). Pass training_priors, such as the shares of the classes in its "
@@ -162,7 +162,7 @@ def _training_priors(model: Any, given: ArrayLike | None, n_classes: int) -> Flo
     # The checks of a working point are those of any priors.
     classes = tuple(np.asarray(getattr(model, "classes_", np.arange(n_classes))).tolist())
     cost = np.zeros((n_classes, 1))
-    priors = WorkingPoint(classes, np.asarray(found, float), cost, actions=("any",)).priors
+    priors = WorkingPoint(classes, np.asarray(prior, float), cost, actions=("any",)).priors
     alone = np.flatnonzero((priors <= 0) | (priors >= 1))
     if alone.size:
         raise InputError(

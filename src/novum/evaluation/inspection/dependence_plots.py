@@ -13,39 +13,39 @@ from novum.evaluation.inspection.dependence_grid import GridAxis
 from novum.evaluation.inspection.partial_dependence import PartialDependence
 
 
-def plot_dependence(found: PartialDependence, ax: Any, output: int, most_rows: int) -> Any:
+def plot_dependence(dependence: PartialDependence, ax: Any, output: int, most_rows: int) -> Any:
     """The picture that `PartialDependence.plot` draws; returns the axes."""
-    if not -len(found.outputs) <= output < len(found.outputs):
+    if not -len(dependence.outputs) <= output < len(dependence.outputs):
         raise InputError(
-            f"output={output!r} is none of the {len(found.outputs)} outputs, counted from 0."
+            f"output={output!r} is none of the {len(dependence.outputs)} outputs, counted from 0."
         )
     ax = new_axes() if ax is None else ax
-    label = printable(str(found.outputs[output]), 30)
-    name = f"{found.response} of {label}" if label else found.response
-    if len(found.axes) == 2:
-        _map(found, ax, output, name)
+    label = printable(str(dependence.outputs[output]), 30)
+    name = f"{dependence.response} of {label}" if label else dependence.response
+    if len(dependence.axes) == 2:
+        _map(dependence, ax, output, name)
     else:
-        _lines(found, ax, output, most_rows)
+        _lines(dependence, ax, output, most_rows)
         ax.set_ylabel(name)
     return ax
 
 
-def _lines(found: PartialDependence, ax: Any, output: int, most_rows: int) -> None:
-    axis = found.axes[0]
+def _lines(dependence: PartialDependence, ax: Any, output: int, most_rows: int) -> None:
+    axis = dependence.axes[0]
     x = _coordinates(axis)
     style = "o" if axis.nominal else "-"
-    if found.individuals is not None and found.kind != "average":
-        rows = found.individuals[output]
+    if dependence.individuals is not None and dependence.kind != "average":
+        rows = dependence.individuals[output]
         chosen = np.linspace(0, len(rows) - 1, min(most_rows, len(rows))).round().astype(int)
         ax.plot(x, rows[chosen].T, "-", color="0.7", lw=0.5, zorder=1)
-    if found.kind != "individual":
-        ax.plot(x, found.averages[output], style, color="tab:blue", lw=2, zorder=2)
+    if dependence.kind != "individual":
+        ax.plot(x, dependence.averages[output], style, color="tab:blue", lw=2, zorder=2)
     _label(ax.set_xticks, ax.set_xlabel, axis)
 
 
-def _map(found: PartialDependence, ax: Any, output: int, name: str) -> None:
-    first, second = found.axes
-    values = found.averages[output].T
+def _map(dependence: PartialDependence, ax: Any, output: int, name: str) -> None:
+    first, second = dependence.axes
+    values = dependence.averages[output].T
     if first.nominal or second.nominal:
         picture = ax.pcolormesh(_coordinates(first), _coordinates(second), values)
     else:

@@ -203,7 +203,7 @@ def label_curve(
         return float(scorer(alone, held, labels[test])), float(scorer(both, held, labels[test]))
 
     tasks = [(k, int(size)) for k in range(len(folds)) for size in sizes]
-    found = np.array(run_tasks(judge, tasks, n_jobs)).reshape(len(folds), len(sizes), 2)
+    scores = np.array(run_tasks(judge, tasks, n_jobs)).reshape(len(folds), len(sizes), 2)
     tested = np.mean([len(test) for _, test in folds])
     trained = np.mean([len(train) for train, _ in folds])
     pool = np.mean([len(order) for order in orders])
@@ -211,8 +211,8 @@ def label_curve(
     return LabelCurve(
         sizes,
         (round(float(trained)) - sizes).astype(np.intp),
-        found[:, :, 0].T,
-        found[:, :, 1].T,
+        scores[:, :, 0].T,
+        scores[:, :, 1].T,
         np.full(len(sizes), tested / pool),
         name,
         sign,

@@ -263,8 +263,8 @@ def nested_splits(planned: Splits, sizes: Positions, shuffle: bool, random_state
 def _fresh_runs(
     estimator: Any, X: Any, y: Any, splits: Splits, scorers: Mapping[str, Any], **more: Any
 ) -> tuple[FoldRun, ...]:
-    found = run_folds({"model": estimator}, X, y, splits, scorers, train_scores=True, **more)
-    return found["model"]
+    runs = run_folds({"model": estimator}, X, y, splits, scorers, train_scores=True, **more)
+    return runs["model"]
 
 
 # --- One model for each fold, size after size -----------------------------------------------------

@@ -205,10 +205,10 @@ def partial_dependence(
                 columns[axis.place] = cells_of(table, axis.place, np.full(n_rows, value.row))
             else:
                 columns[axis.place] = np.full(n_rows, float(value))
-        found = _predicted(estimator, set_columns(table, columns), response)
-        averages.append(np.average(found, axis=0, weights=weight))
+        predicted = _predicted(estimator, set_columns(table, columns), response)
+        averages.append(np.average(predicted, axis=0, weights=weight))
         if kind != "average":
-            rows.append(found)
+            rows.append(predicted)
     shape = tuple(len(axis.values) for axis in axes)
     mean = np.array(averages).T
     individual = np.array(rows).transpose(2, 1, 0) if rows else None
@@ -249,11 +249,11 @@ def _by_position(columns: Any, names: Any) -> Any:
         return columns
     known = [str(name) for name in names]
     single = isinstance(columns, (str, int, np.integer))
-    found = [
+    positions = [
         known.index(item) if isinstance(item, str) and item in known else item
         for item in ([columns] if single else columns)
     ]
-    return found[0] if single else found
+    return positions[0] if single else positions
 
 
 def _response(estimator: Any, wanted: str) -> str:
@@ -271,10 +271,10 @@ def _response(estimator: Any, wanted: str) -> str:
 
 def _predicted(estimator: Any, table: Any, response: str) -> Floats:
     """Predictions of shape (n_rows, n_outputs); of two classes those of the second."""
-    found = getattr(estimator, response)(table)
-    if isinstance(found, list):
+    predicted = getattr(estimator, response)(table)
+    if isinstance(predicted, list):
         raise InputError("Multiclass-multioutput estimators are not supported; pass one target.")
-    values = np.asarray(found, np.float64)
+    values = np.asarray(predicted, np.float64)
     values = values.reshape(len(values), -1)
     two = response == "predict_proba" and values.shape[1] == 2
     return values[:, 1:] if two else values

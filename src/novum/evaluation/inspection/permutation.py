@@ -220,7 +220,9 @@ def permutation_importance(
     question = Question(tuple(units.values()), scorers, int(n_repeats), max_samples)
     if cv is None:
         check_is_fitted(estimator)
-        found = _of_model(estimator, question, (table, target, weight), random_state, n_jobs, level)
+        importances = _of_model(
+            estimator, question, (table, target, weight), random_state, n_jobs, level
+        )
     else:
         splits = plan_splits(table, target, cv, groups=groups, classifier=is_classifier(estimator))
         fits = {} if weight is None else {"sample_weight": weight}
@@ -229,8 +231,10 @@ def permutation_importance(
         models = [run.estimator for run in runs]
         parts = [part_of((table, target, weight), test) for _, test in splits.split()]
         root = seed_sequence(random_state)
-        found = _of_folds(models, question, parts, splits.test_train_ratio, root, n_jobs, level)
-    results = {name: result.named(tuple(units), name) for name, result in found.items()}
+        importances = _of_folds(
+            models, question, parts, splits.test_train_ratio, root, n_jobs, level
+        )
+    results = {name: result.named(tuple(units), name) for name, result in importances.items()}
     return results if several else results["score"]
 
 
@@ -300,16 +304,16 @@ def _of_model(
     def one(unit: list[int]) -> tuple[Floats, Floats]:
         return permutations.scores(model, unit, blocks)
 
-    found = run_tasks(one, question.units, n_jobs)
+    parts = run_tasks(one, question.units, n_jobs)
     base = question.scores_of_parts(model, part_of(part, rows), blocks)
     results = {}
     for s, (name, score) in enumerate(question.scorers.items()):
-        importances = np.array([whole[s] - scores[:, s] for scores, _ in found])
+        importances = np.array([whole[s] - scores[:, s] for scores, _ in parts])
         intervals = tuple(
             _block_interval(float(values.mean()), base[:, s] - of_blocks[:, s], level)
             if blocks
             else _no_interval(float(values.mean()), level)
-            for values, (_, of_blocks) in zip(importances, found, strict=True)
+            for values, (_, of_blocks) in zip(importances, parts, strict=True)
         )
         reach = "this model, rows like these"
         results[name] = _Found(importances, intervals, float(whole[s]), reach, *natural_form(score))

@@ -42,14 +42,14 @@ class Question:
         """All scores of a part of the table, of shape (n_scores,)."""
         table, target, weight = part
         more = {} if weight is None else {"sample_weight": weight}
-        found = [score(model, table, target, **more) for score in self.scorers.values()]
-        for one in found:
+        scores = [score(model, table, target, **more) for score in self.scorers.values()]
+        for one in scores:
             if isinstance(one, Mapping):
                 raise InputError(
                     f"scoring returned several scores at once: {', '.join(map(str, one))}. Give "
                     "scoring as a list or dict of scorers, each with one number."
                 )
-        return np.array(found, np.float64)
+        return np.array(scores, np.float64)
 
     def scores_of_parts(
         self, model: Any, whole: tuple[Any, Any, Any], parts: Sequence[Positions]
@@ -130,7 +130,7 @@ class Permutations:
         -------
         arrays of shape (n_repeats, n_scores) and (n_blocks, n_scores)
         """
-        n, found = self._rows.size, []
+        n, blocks_of_scores = self._rows.size, []
         for first in range(0, len(self._orders), self._at_once):
             check_cancelled()
             orders = self._orders[first : first + self._at_once]
@@ -144,8 +144,8 @@ class Permutations:
             ]
             permuted = (set_columns(copies[0], columns), *copies[1:])
             scores = self._question.scores_of_parts(model, permuted, parts)
-            found.append(scores.reshape(len(orders), 1 + len(blocks), -1))
-        together = np.concatenate(found)
+            blocks_of_scores.append(scores.reshape(len(orders), 1 + len(blocks), -1))
+        together = np.concatenate(blocks_of_scores)
         return together[:, 0], together[:, 1:].mean(axis=0)
 
 

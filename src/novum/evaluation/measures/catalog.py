@@ -231,8 +231,8 @@ def decision_cost(
     if kind == "detection_cost":
         return detection_cost(y, given, point, sample_weight=sample_weight, **settings)
     if kind == "minimum_detection_cost":
-        found = minimum_detection_cost(y, given, point, sample_weight=sample_weight, **settings)
-        return found.value
+        cost = minimum_detection_cost(y, given, point, sample_weight=sample_weight, **settings)
+        return cost.value
     ordered = point if classes is None else point.ordered(classes)
     return empirical_bayes_risk(y, given, ordered, sample_weight=sample_weight, **settings)
 

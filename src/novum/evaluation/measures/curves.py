@@ -210,7 +210,7 @@ def several_curves(
         (_alarm_grid(one.roc.false_positive_rate), _RECALLS) if drawn else (_NOTHING, _NOTHING)
         for one in plain
     ]
-    found = weight_bootstrap(
+    bootstrap = weight_bootstrap(
         lambda weights: np.concatenate(
             [_resampled(one, weights, *grid) for one, grid in zip(ranked, grids, strict=True)],
             axis=1,
@@ -221,21 +221,21 @@ def several_curves(
         rng=rng,
         strata=strata,
     )
-    return _split(plain, found, grids, level)
+    return _split(plain, bootstrap, grids, level)
 
 
 def _split(
-    plain: list[Curves], found: Bootstrap, grids: list[tuple[Floats, Floats]], level: float
+    plain: list[Curves], bootstrap: Bootstrap, grids: list[tuple[Floats, Floats]], level: float
 ) -> tuple[tuple[Curves, ...], dict[str, Interval]]:
     """The part of each class, and the means over classes."""
     sizes = [_N_SUMMARIES + alarms.size + recalls.size for alarms, recalls in grids]
     starts = np.cumsum([0, *sizes[:-1]])
     banded = tuple(
-        _with_bands(one, found.part(slice(start, start + size)), level, *grid)
+        _with_bands(one, bootstrap.part(slice(start, start + size)), level, *grid)
         for one, start, size, grid in zip(plain, starts, sizes, grids, strict=True)
     )
     places = starts[:, None] + np.arange(_N_SUMMARIES)
-    means = found.mean_of(places).intervals(level)
+    means = bootstrap.mean_of(places).intervals(level)
     names = ("roc_auc", "average_precision", "equal_error_rate")
     return banded, dict(zip(names, means, strict=True))
 
@@ -300,9 +300,9 @@ def _resampled(ranked: RankedScores, weights: Floats, alarms: Floats, recalls: F
 
 
 def _with_bands(
-    plain: Curves, found: Bootstrap, level: float, alarms: Floats, recalls: Floats
+    plain: Curves, bootstrap: Bootstrap, level: float, alarms: Floats, recalls: Floats
 ) -> Curves:
-    _, average, middle = found.part(slice(_N_SUMMARIES)).intervals(level)
+    _, average, middle = bootstrap.part(slice(_N_SUMMARIES)).intervals(level)
     curves = replace(
         plain,
         precision_recall=replace(plain.precision_recall, area=average),
@@ -310,7 +310,7 @@ def _with_bands(
     )
     if alarms.size == 0:
         return curves
-    low, high = found.part(slice(_N_SUMMARIES, None)).band(level)
+    low, high = bootstrap.part(slice(_N_SUMMARIES, None)).band(level)
     roc_band = Band(alarms, low[: alarms.size], high[: alarms.size], level)
     det_band = Band(alarms, 1 - roc_band.high, 1 - roc_band.low, level)
     pr_band = Band(recalls, low[alarms.size :], high[alarms.size :], level)

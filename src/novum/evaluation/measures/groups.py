@@ -62,7 +62,7 @@ def agreement_measures(
         tables = (weights @ in_cell).reshape(-1, *table.shape)
         return np.stack([index(tables) for index in INDICES.values()], axis=1)
 
-    found = weight_bootstrap(
+    bootstrap = weight_bootstrap(
         statistic,
         len(cells),
         n_resamples=n_resamples,
@@ -70,7 +70,7 @@ def agreement_measures(
         jackknife=False,
     )
     # Resampled rows repeat, which brings groupings nearer: the basic interval takes that back.
-    intervals = found.intervals(level, method="basic")
+    intervals = bootstrap.intervals(level, method="basic")
     return dict(zip(INDICES, map(_within_one, intervals), strict=True))
 
 
@@ -107,20 +107,20 @@ def separation_measures(
     (0.85, 121.5)
     """
     samples = silhouette_samples(X, labels, metric=metric)
-    found = {"silhouette": mean_interval(samples, level)}
+    measures = {"silhouette": mean_interval(samples, level)}
     try:
         rows = np.asarray(X, np.float64)
     except (TypeError, ValueError):
-        return found
+        return measures
     if metric == "precomputed" or np.isnan(rows).any():
-        return found
+        return measures
     groups = np.asarray(labels)
     for name, index in (
         ("calinski_harabasz", calinski_harabasz_score),
         ("davies_bouldin", davies_bouldin_score),
     ):
         # Within groups, so that none of them is lost.
-        found[name] = bootstrap_interval(
+        measures[name] = bootstrap_interval(
             index,
             [rows, groups],
             level=level,
@@ -129,4 +129,4 @@ def separation_measures(
             strata=groups,
             method="percentile",
         )
-    return found
+    return measures

@@ -213,12 +213,12 @@ def bootstrap_interval(
         groups = group_numbers(n_rows, rng)
         for group in range(int(groups.max()) + 1 if n_rows > 1 else 0):
             left_out.append(float(function(*(column[groups != group] for column in columns))))
-    found = Bootstrap(
+    bootstrap = Bootstrap(
         np.array([float(function(*columns))]),
         np.array(replicates)[:, None],
         np.array(left_out, float)[:, None],
     )
-    return found.intervals(level, method)[0]
+    return bootstrap.intervals(level, method)[0]
 
 
 def _wilson(share: float, trials: float, level: float) -> tuple[float, float]:

@@ -71,14 +71,14 @@ def label_set_measures(
             [weights @ wrong / rows, micro, each.mean(axis=1), weights @ right / rows], axis=1
         )
 
-    found = weight_bootstrap(
+    bootstrap = weight_bootstrap(
         statistic,
         len(y),
         sample_weight=weight,
         n_resamples=n_resamples,
         rng=stream(seed_sequence(random_state), "label sets"),
     )
-    named = dict(zip(LABEL_SET_MEASURES, found.intervals(level), strict=True))
+    named = dict(zip(LABEL_SET_MEASURES, bootstrap.intervals(level), strict=True))
     if weight is None:
         named["exact_match"] = proportion_interval(int(right.sum()), len(right), level)
     return named

@@ -251,11 +251,11 @@ def _correlation(
 ) -> Any:
     pair = _with_spread(y, predictions, sample_weight, "A correlation")
     weight = np.ones(len(pair.true)) if pair.weight is None else pair.weight
-    found = [
+    correlations = [
         weighted_correlation(scale(true, weight), scale(predicted, weight), weight)
         for true, predicted in zip(pair.true.T, pair.predicted.T, strict=True)
     ]
-    return _over_targets(np.array(found), multioutput)
+    return _over_targets(np.array(correlations), multioutput)
 
 
 def weighted_correlation(first: Floats, second: Floats, weight: Floats) -> float:
@@ -269,5 +269,5 @@ def weighted_correlation(first: Floats, second: Floats, weight: Floats) -> float
     # Scaled first, so that squares neither overflow nor vanish.
     left, right = left / np.abs(left).max(), right / np.abs(right).max()
     cross = (weight * left * right).sum()
-    found = cross / np.sqrt((weight * left**2).sum() * (weight * right**2).sum())
-    return float(np.clip(found, -1, 1))
+    correlation = cross / np.sqrt((weight * left**2).sum() * (weight * right**2).sum())
+    return float(np.clip(correlation, -1, 1))

@@ -73,9 +73,9 @@ def ndcg(
     gains = relevance if gain == "linear" else np.exp2(relevance) - 1
     best = _gains_of_queries(gains, gains, codes, k)
     reached = _gains_of_queries(gains, values, codes, k)
-    found = np.divide(reached, best, out=np.zeros_like(best), where=best > 0)
+    ratios = np.divide(reached, best, out=np.zeros_like(best), where=best > 0)
     # The two sums of a perfect order are made in another order and differ by rounding.
-    shares = np.minimum(found, 1.0)
+    shares = np.minimum(ratios, 1.0)
     return float(np.average(shares, weights=_query_weights(weights, codes)))
 
 
@@ -142,7 +142,7 @@ def pair_counts(
 
 def _rising_pairs(blocks: Integers, rank: Integers, weight: Floats) -> float:
     """Weight of pairs within a block whose later row has the higher rank."""
-    found = 0.0
+    total = 0.0
     for bit in range(int(rank.max(initial=0)).bit_length()):
         # Two ranks are first told apart at this bit when all higher bits agree.
         alike = _joined(blocks, rank >> (bit + 1))
@@ -152,8 +152,8 @@ def _rising_pairs(blocks: Integers, rank: Integers, weight: Floats) -> float:
         low_before = np.cumsum(np.where(high, 0.0, w))
         first = np.searchsorted(block, block, side="left")
         start = np.where(first > 0, low_before[first - 1], 0.0)
-        found += float(np.sum(w * high * (low_before - start)))
-    return found
+        total += float(np.sum(w * high * (low_before - start)))
+    return total
 
 
 def _pairs(blocks: Integers, weight: Floats) -> float:

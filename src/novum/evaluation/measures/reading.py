@@ -376,7 +376,7 @@ def _refuse_no_probabilities(table: Floats) -> None:
 
 def _numbers(values: Any, what: str) -> Floats:
     try:
-        found = check_numbers(values, what)
+        numbers = check_numbers(values, what)
     except InputError as error:
         raise InputError(re.sub(r"\by\b", what, str(error))) from error
-    return found[:, None] if found.ndim == 1 else found
+    return numbers[:, None] if numbers.ndim == 1 else numbers

@@ -291,9 +291,9 @@ def resolve_scoring(model: Any, scoring: Any = None) -> dict[str, Any]:
         return {one.name: one}
     if isinstance(scoring, Iterable):
         scorers = [_one_scorer(entry) for entry in scoring]
-        found = {one.name: one for one in scorers}
-        if scorers and len(found) == len(scorers):
-            return found
+        scorers_by_name = {one.name: one for one in scorers}
+        if scorers and len(scorers_by_name) == len(scorers):
+            return scorers_by_name
     raise InputError(
         "scoring is None, a name, a callable, a list of different names (they must be unique "
         f"strings) or a dict, got {scoring!r}."
@@ -341,10 +341,10 @@ def _answer(known: Measure, point: WorkingPoint | None, estimator: Any, X: Any) 
         return np.asarray(_method(known, estimator, method)(X))
     if hasattr(estimator, "decision_function"):
         return _toward_positive(known, estimator, np.asarray(estimator.decision_function(X)))
-    found = np.asarray(_method(known, estimator, "predict_proba")(X))
-    if found.ndim != 2 or found.shape[1] != 2:
-        return found
-    return found[:, _positive_place(known, estimator)]
+    probabilities = np.asarray(_method(known, estimator, "predict_proba")(X))
+    if probabilities.ndim != 2 or probabilities.shape[1] != 2:
+        return probabilities
+    return probabilities[:, _positive_place(known, estimator)]
 
 
 def _settings(known: Measure, point: WorkingPoint | None, estimator: Any, y: Any) -> dict[str, Any]:
@@ -401,13 +401,13 @@ def _positive_place(known: Measure, estimator: Any) -> int:
 
 
 def _method(known: Measure, estimator: Any, name: str) -> Any:
-    found = getattr(estimator, name, None)
-    if found is None:
+    method = getattr(estimator, name, None)
+    if method is None:
         raise InputError(
             f"{known.name} needs {name}, and {type(estimator).__name__} has none. Calibrate the "
             f"model, or choose a measure of labels such as 'balanced_accuracy'."
         )
-    return found
+    return method
 
 
 def _holds_label_sets(y: Any) -> bool:

@@ -219,11 +219,11 @@ def _interval_at(
     codes = rows.positive.astype(np.int64)
     pair = LabelPair((0, 1), codes, accepted.astype(np.int64), rows.weight)
     counts_of = resampled_counts_of(pair)
-    found = weight_bootstrap(
+    bootstrap = weight_bootstrap(
         lambda weights: np.asarray(of_counts(counts_of(weights)))[:, None],
         len(codes),
         sample_weight=rows.weight,
         n_resamples=n_resamples,
         rng=rng,
     )
-    return found.intervals(level)[0]
+    return bootstrap.intervals(level)[0]

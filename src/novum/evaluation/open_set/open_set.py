@@ -259,10 +259,10 @@ class OpenSet(ClassifierMixin, MetaEstimatorMixin, Learner):
             part = None if design is None else design[pair[1]]
             return np.asarray(fitted.known_scores(rows_of(training.table, pair[1]), part))
 
-        found = np.empty(training.n_rows)
+        held_out = np.empty(training.n_rows)
         for (_, test), scores in zip(pairs, run_tasks(scored, pairs, self.n_jobs), strict=True):
-            found[test] = scores
-        return found
+            held_out[test] = scores
+        return held_out
 
     @staticmethod
     def _ruled(rule: Any, training: TrainingRows, design: Floats | None, rows: Positions) -> Any:

@@ -125,8 +125,8 @@ class FittedDensity:
 
     def known_scores(self, table: Any, design: Floats | None) -> Floats:
         del design
-        found = np.asarray(self.estimator.score_samples(table), np.float64)
-        return np.where(np.isnan(found), -np.inf, found)
+        scores = np.asarray(self.estimator.score_samples(table), np.float64)
+        return np.where(np.isnan(scores), -np.inf, scores)
 
 
 @dataclass(frozen=True, eq=False)

@@ -285,22 +285,22 @@ def classification_charts(report: ClassificationReport) -> list[Chart]:
     curves = list(report.curves.items())[:_MOST_CURVES]
     if curves:
         roc, precision_recall, det = [], [], []
-        for label, found in curves:
-            one = found.roc
+        for label, curves_of_class in curves:
+            one = curves_of_class.roc
             name = f"{label}: {one.area!r}"
             roc.append(
                 Series(one.false_positive_rate, one.true_positive_rate, name, _band(one.band))
             )
-            two = found.precision_recall
+            two = curves_of_class.precision_recall
             recall = np.r_[0.0, two.recall]
             precision = np.r_[two.precision[0], two.precision]
             name = f"{label}: {two.area!r}"
             precision_recall.append(Series(recall, precision, name, _band(two.band)))
-            three = found.det
+            three = curves_of_class.det
             name = f"{label}: {three.equal_error_rate!r}"
             rates = (three.false_positive_rate, three.false_negative_rate)
             det.append(Series(*rates, name, _band(three.band)))
-        shares = [found.precision_recall.prevalence for _, found in curves]
+        shares = [curves_of_class.precision_recall.prevalence for _, curves_of_class in curves]
         title = "Precision-recall curve and average"
         charts += [
             roc_chart(roc, "ROC curve and area"),

@@ -179,19 +179,19 @@ class ClassificationReport:
     def curves(self) -> dict[Any, Curves]:
         """ROC, precision-recall and DET curves by class; of two classes of the positive one."""
         names = self.classes if len(self._judged.scored) > 1 else (self.positive,)
-        found = self._drawn[0]
-        return dict(zip(names, found, strict=True)) if found else {}
+        drawn = self._drawn[0]
+        return dict(zip(names, drawn, strict=True)) if drawn else {}
 
     @property
     def separation(self) -> dict[str, Interval]:
         """ROC area, average precision and equal error rate; of K classes their means."""
-        found, means = self._drawn
-        if len(found) != 1:
+        bootstrap, means = self._drawn
+        if len(bootstrap) != 1:
             return means
         return {
-            "roc_auc": found[0].roc.area,
-            "average_precision": found[0].precision_recall.area,
-            "equal_error_rate": found[0].det.equal_error_rate,
+            "roc_auc": bootstrap[0].roc.area,
+            "average_precision": bootstrap[0].precision_recall.area,
+            "equal_error_rate": bootstrap[0].det.equal_error_rate,
         }
 
     @cached_property

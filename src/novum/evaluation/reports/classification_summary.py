@@ -115,16 +115,16 @@ def summarize(
     pair = judged.pair
     matrix = matrix_of(pair)
     parts = _Parts(judged, settings, point, ratios)
-    found = weight_bootstrap(
+    bootstrap = weight_bootstrap(
         parts.statistic,
         len(pair.true),
         sample_weight=pair.weight,
         n_resamples=settings.n_resamples,
         rng=stream(seed_sequence(random_state), "report"),
     )
-    values = dict(zip(parts.names, found.intervals(settings.level), strict=True))
+    values = dict(zip(parts.names, bootstrap.intervals(settings.level), strict=True))
     if ("probability", "calibration_error") in values:
-        values["probability", "calibration_error"] = _debiased(parts, found, settings.level)
+        values["probability", "calibration_error"] = _debiased(parts, bootstrap, settings.level)
     return _assembled(judged, settings, matrix, values, parts)
 
 
@@ -167,60 +167,60 @@ class _Parts:
 def _count_measures(
     judged: Judged, settings: Settings
 ) -> dict[tuple[Any, ...], Callable[[Floats], Floats]]:
-    found: dict[tuple[Any, ...], Callable[[Floats], Floats]] = {
+    measures: dict[tuple[Any, ...], Callable[[Floats], Floats]] = {
         ("overall", "balanced_accuracy"): rates.balanced_accuracy,
         ("overall", "matthews"): rates.matthews,
         ("overall", "kappa"): rates.kappa,
     }
     if settings.ordered:
-        found["overall", "mean_level_error"] = rates.mean_level_error
-        found["overall", "quadratic_kappa"] = rates.quadratic_kappa
+        measures["overall", "mean_level_error"] = rates.mean_level_error
+        measures["overall", "quadratic_kappa"] = rates.quadratic_kappa
     if settings.priors is not None:
-        found["overall", "rebalanced_accuracy"] = partial(
+        measures["overall", "rebalanced_accuracy"] = partial(
             rates.rebalanced_accuracy, priors=settings.priors
         )
     f_name = f_score_name(settings.beta)
     for place, label in enumerate(judged.pair.classes):
-        found["class", label, f_name] = partial(
+        measures["class", label, f_name] = partial(
             rates.averaged_rate, rate="f_beta", positive=place, beta=settings.beta
         )
     for average in AVERAGES:
         for rate in ("precision", "recall", "f_beta", "false_positive_rate", "false_negative_rate"):
             name = f_name if rate == "f_beta" else rate
-            found["average", average, name] = partial(
+            measures["average", average, name] = partial(
                 rates.averaged_rate,
                 rate=rate,
                 average=average,  # type: ignore[arg-type]
                 beta=settings.beta,
             )
-    return found
+    return measures
 
 
 def _weight_measures(
     judged: Judged, settings: Settings, ratios: Floats | None
 ) -> dict[str, Callable[[Floats], Floats]]:
-    found: dict[str, Callable[[Floats], Floats]] = {}
+    measures: dict[str, Callable[[Floats], Floats]] = {}
     table = judged.probabilities
     if table is not None:
-        found["log_loss"] = partial(_weighted_mean, probability_scores.log_losses(table))
-        found["brier_score"] = partial(_weighted_mean, probability_scores.brier_losses(table))
+        measures["log_loss"] = partial(_weighted_mean, probability_scores.log_losses(table))
+        measures["brier_score"] = partial(_weighted_mean, probability_scores.brier_losses(table))
         column = probability_scores.judged_column(table, judged.positive)
         bins = bins_of(*column, settings.n_bins)
-        found["calibration_error"] = partial(probability_scores.calibration_errors, bins)
+        measures["calibration_error"] = partial(probability_scores.calibration_errors, bins)
     if ratios is not None:
         positive = judged.scored[0].positive
         sides = probability_scores.cllr_sides(ratios, positive)
-        found["cllr"] = partial(probability_scores.cllr_of_weights, sides, positive)
-    return found
+        measures["cllr"] = partial(probability_scores.cllr_of_weights, sides, positive)
+    return measures
 
 
 def _weighted_mean(values: Floats, weights: Floats) -> Floats:
     return weights @ values / weights.sum(axis=1)
 
 
-def _debiased(parts: _Parts, found: Any, level: float) -> Interval:
+def _debiased(parts: _Parts, bootstrap: Any, level: float) -> Interval:
     place = parts.names.index(("probability", "calibration_error"))
-    basic = found.part(slice(place, place + 1)).intervals(level, "basic")[0]
+    basic = bootstrap.part(slice(place, place + 1)).intervals(level, "basic")[0]
     low, high = np.clip([*basic], 0.0, 1.0).tolist()
     return Interval(basic.estimate, low, high, level, basic.method)
 

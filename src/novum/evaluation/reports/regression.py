@@ -224,14 +224,14 @@ def _measures(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> dict[str, Interval]:
-    found = weight_bootstrap(
+    bootstrap = weight_bootstrap(
         lambda weights: _errors(true, predicted, weights),
         true.size,
         sample_weight=weight,
         n_resamples=n_resamples,
         rng=rng,
     )
-    values = dict(zip(_RESAMPLED, found.intervals(level), strict=True))
+    values = dict(zip(_RESAMPLED, bootstrap.intervals(level), strict=True))
     size = float(weight.sum() ** 2 / (weight @ weight))
     values["pearson"] = correlation_interval(
         weighted_correlation(true, predicted, weight), size, level

@@ -121,10 +121,10 @@ def _normality(residuals: Floats) -> Diagnosis:
     if residuals.size < _LEAST_FOR_NORMALITY or _spread(residuals) == 0:
         text = f"needs {_LEAST_FOR_NORMALITY} rows that differ"
         return Diagnosis("normality", test, math.nan, math.nan, text)
-    found = stats.normaltest(residuals)
+    outcome = stats.normaltest(residuals)
     skew, excess = float(stats.skew(residuals)), float(stats.kurtosis(residuals))
     detail = f"skewness {skew:.2f}, excess kurtosis {excess:.2f}"
-    return Diagnosis("normality", test, float(found.statistic), float(found.pvalue), detail)
+    return Diagnosis("normality", test, float(outcome.statistic), float(outcome.pvalue), detail)
 
 
 def _autocorrelation(residuals: Floats) -> Diagnosis:

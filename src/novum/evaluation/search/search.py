@@ -160,8 +160,8 @@ class Search(Learner, BaseSearchCV):
         given: Mapping[str, Any] = params
         if _routing_enabled():
             given = process_routing(self, "score", **params)[scorer_key(name)]["score"]
-        found = scorer(self.best_estimator_, X, y, **given)
-        return float(found[name] if isinstance(found, Mapping) else found)
+        score = scorer(self.best_estimator_, X, y, **given)
+        return float(score[name] if isinstance(score, Mapping) else score)
 
     # Results
 
@@ -226,7 +226,7 @@ class Search(Learner, BaseSearchCV):
             if not candidates:
                 raise InputError("There are no candidates to try. Give at least one value each.")
             models = {str(i): self._model(params) for i, params in enumerate(candidates)}
-            found = run_folds(
+            runs = run_folds(
                 models,
                 trial.X,
                 trial.y,
@@ -241,7 +241,7 @@ class Search(Learner, BaseSearchCV):
                 progress=trial.progress,
             )
             trial.candidates.extend(candidates)
-            trial.outcomes.extend(found[name] for name in models)
+            trial.outcomes.extend(runs[name] for name in models)
             ratio = splits.weighted_ratio(trial.routed.fit.get("sample_weight"))
             trial.ratios.extend([ratio] * len(models))
             for name, value in more.items():
@@ -275,13 +275,13 @@ class Search(Learner, BaseSearchCV):
     def _chosen(self, results: Table, measure: str) -> int:
         if not callable(self.refit):
             return int(results[f"rank_test_{measure}"].argmin())
-        found = self.refit(results)
-        if not isinstance(found, Integral):
+        chosen = self.refit(results)
+        if not isinstance(chosen, Integral):
             raise TypeError(
-                f"best_index_ returned is not an integer: refit returned {found!r}, and it "
+                f"best_index_ returned is not an integer: refit returned {chosen!r}, and it "
                 "returns the index of a candidate."
             )
-        index, last = int(found), len(results["params"]) - 1
+        index, last = int(chosen), len(results["params"]) - 1
         if not 0 <= index <= last:
             raise IndexError(
                 f"best_index_ index out of range: refit returned {index}, but the candidates are "
@@ -364,12 +364,12 @@ def search_results(
 
 def with_parameters(table: Mapping[str, Any]) -> Table:
     """The table with a masked column `param_<name>` for every parameter, as scikit-learn's."""
-    found: Table = {}
+    columns: Table = {}
     for key, column in table.items():
         if key == "params":
-            found.update(_parameter_columns(column))
-        found[key] = column
-    return found
+            columns.update(_parameter_columns(column))
+        columns[key] = column
+    return columns
 
 
 def _parameter_columns(candidates: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:

@@ -97,8 +97,8 @@ class ColumnScore(ABC):
 
     def __call__(self, X: Any, y: Any) -> Any:
         """Scores of the columns of `X`, and p-values where this is a test, as scikit-learn does."""
-        found = self.of(read_columns(ColumnReader(), X, y, self.target))
-        return (found.scores, found.p_values) if self.tests else found.scores
+        scores = self.of(read_columns(ColumnReader(), X, y, self.target))
+        return (scores.scores, scores.p_values) if self.tests else scores.scores
 
     def of(self, sample: Sample) -> ColumnScores:
         """Scores of the columns of a checked sample."""
@@ -157,8 +157,8 @@ def read_columns(reader: Any, X: Any, y: Any, target: TargetKind) -> Sample:
     if y is not None and target == "auto":
         # A missing target is refused below, by name.
         with np.errstate(invalid="ignore"):
-            found = type_of_target(np.asarray(plain_target(y)))
-        target = "numbers" if found.startswith("continuous") else "classes"
+            kind = type_of_target(np.asarray(plain_target(y)))
+        target = "numbers" if kind.startswith("continuous") else "classes"
     sample = check_sample(
         reader,
         X,

@@ -58,16 +58,16 @@ class ColumnFilter(ColumnSelector):
             Labels or numbers; None for a `score_func` that does not look at it.
         """
         with fitting(self):
-            found = self._scores(X, y)
-            self._refuse_undefined(found)
+            scores = self._scores(X, y)
+            self._refuse_undefined(scores)
             self.scores_, self.pvalues_, self.n_known_ = (
-                found.scores,
-                found.p_values,
-                found.n_known,
+                scores.scores,
+                scores.p_values,
+                scores.n_known,
             )
             self._settle()
             kept = self._get_support_mask()
-            total = float(found.scores[kept].sum())
+            total = float(scores.scores[kept].sum())
             self.certificate_ = Certificate(
                 objective="score of the kept columns",
                 verdict=Verdict.PROVED,
@@ -75,7 +75,7 @@ class ColumnFilter(ColumnSelector):
                 details={
                     "columns": int(kept.size),
                     "kept": int(kept.sum()),
-                    "incomplete_columns": int((found.n_known < found.n_known.max()).sum()),
+                    "incomplete_columns": int((scores.n_known < scores.n_known.max()).sum()),
                 },
             )
         return self
@@ -108,14 +108,14 @@ class ColumnFilter(ColumnSelector):
             np.full(table.shape[1], table.shape[0], np.intp),
         )
 
-    def _refuse_undefined(self, found: ColumnScores) -> None:
-        if found.scores.shape != (self.n_features_in_,):
+    def _refuse_undefined(self, scores: ColumnScores) -> None:
+        if scores.scores.shape != (self.n_features_in_,):
             raise InputError(
-                f"score_func gave scores of shape {found.scores.shape} for {self.n_features_in_} "
+                f"score_func gave scores of shape {scores.scores.shape} for {self.n_features_in_} "
                 "columns. It must give one for each."
             )
-        p_values = found.scores if found.p_values is None else found.p_values
-        undefined = np.flatnonzero(np.isnan(found.scores) | np.isnan(p_values))
+        p_values = scores.scores if scores.p_values is None else scores.p_values
+        undefined = np.flatnonzero(np.isnan(scores.scores) | np.isnan(p_values))
         if undefined.size:
             names = [self.schema_.names[j] for j in undefined]
             raise InputError(

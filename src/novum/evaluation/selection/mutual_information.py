@@ -112,13 +112,13 @@ class MutualInformation(ColumnScore):
         return score.of(score._read(X, y, chosen)).scores
 
     def of(self, sample: Sample) -> ColumnScores:
-        found = super().of(sample)
-        if self.missing == "known" or (found.n_known == sample.n_rows).all():
-            return found
-        scores = found.scores * found.n_known / sample.n_rows
-        for j in np.flatnonzero(found.n_known < sample.n_rows):
+        column_scores = super().of(sample)
+        if self.missing == "known" or (column_scores.n_known == sample.n_rows).all():
+            return column_scores
+        scores = column_scores.scores * column_scores.n_known / sample.n_rows
+        for j in np.flatnonzero(column_scores.n_known < sample.n_rows):
             scores[j] += self._of_absence(sample, int(j))
-        return replace(found, scores=scores)
+        return replace(column_scores, scores=scores)
 
     def _read(self, X: Any, y: Any, categorical: Any) -> Sample:
         return read_columns(ColumnReader(categorical), X, y, self.target)
@@ -134,14 +134,14 @@ class MutualInformation(ColumnScore):
 
     def _one(self, column: OneColumn, classes: bool) -> GroupTest:
         if column.is_numeric and not classes:
-            found = information_of_numbers(column.values, column.target, self.n_neighbors)
+            information = information_of_numbers(column.values, column.target, self.n_neighbors)
         elif column.is_numeric:
-            found = information_of_groups(column.values, column.target, self.n_neighbors)
+            information = information_of_groups(column.values, column.target, self.n_neighbors)
         elif classes:
-            found = information_of_codes(column.values, column.target, self.estimator)
+            information = information_of_codes(column.values, column.target, self.estimator)
         else:
-            found = information_of_groups(column.target, column.values, self.n_neighbors)
-        return GroupTest(found, 0.0)
+            information = information_of_groups(column.target, column.values, self.n_neighbors)
+        return GroupTest(information, 0.0)
 
 
 mutual_info_classif = MutualInformation("classes", estimator="plug_in")

@@ -154,8 +154,8 @@ class CorrectedGain(StopRule):
         if len(after.columns) < len(before.columns):
             loss = corrected_t_test(differences, ratio, alternative="less")
             return bool(loss.p_value > self.alpha)
-        found = corrected_t_test(differences, ratio, alternative="greater")
-        return bool(found.p_value <= self.alpha / after.n_candidates)
+        test = corrected_t_test(differences, ratio, alternative="greater")
+        return bool(test.p_value <= self.alpha / after.n_candidates)
 
 
 @dataclass(frozen=True)
@@ -304,10 +304,10 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
         scorers, _ = named_scorers(self.estimator, self.scoring)
         routed = Routed({}, {}, None, {})
         if _routing_enabled():
-            found = process_routing(self, "fit", **params)
-            split = dict(found.splitter.split)
-            score = {"score": dict(getattr(found, scorer_key("score")).score)}
-            routed = Routed(dict(found.estimator.fit), score, split.pop("groups", None), split)
+            routing = process_routing(self, "fit", **params)
+            split = dict(routing.splitter.split)
+            score = {"score": dict(getattr(routing, scorer_key("score")).score)}
+            routed = Routed(dict(routing.estimator.fit), score, split.pop("groups", None), split)
         splits = plan_splits(
             table,
             y,
@@ -342,11 +342,11 @@ class SequentialFeatureSelector(CallbackSupport, MetaEstimatorMixin, ColumnSelec
         free = [j for j in range(search.n_columns) if (j in inside) != forward]
         sets = [tuple(sorted(inside ^ {j})) for j in free]
         one = partial(search.scores, n_jobs=1)
-        found = run_tasks(one, sets, self.n_jobs)
-        means = [float(np.mean(scores)) for scores in found]
+        steps = run_tasks(one, sets, self.n_jobs)
+        means = [float(np.mean(scores)) for scores in steps]
         best = best_of(means)
         ratio = search.splits.test_train_ratio
-        return SelectionStep(sets[best], free[best], found[best], len(sets), ratio)
+        return SelectionStep(sets[best], free[best], steps[best], len(sets), ratio)
 
     def _get_support_mask(self) -> Mask:
         return self.support_
@@ -392,15 +392,15 @@ class _Search:
             score_params=self.routed.score,
             n_jobs=n_jobs,
         )["model"]
-        found: Floats = np.array([run.scores["score"] for run in runs])
-        if not np.isfinite(found).all():
+        scores: Floats = np.array([run.scores["score"] for run in runs])
+        if not np.isfinite(scores).all():
             shown = ", ".join(self.names[j] for j in columns[:5])
             raise InputError(
-                f"A fold has the score {found[~np.isfinite(found)][0]} with the columns {shown}"
+                f"A fold has the score {scores[~np.isfinite(scores)][0]} with the columns {shown}"
                 f"{', ...' if len(columns) > 5 else ''}, so candidates cannot be compared. Choose "
                 "another scoring, or other folds."
             )
-        return tuple(found.tolist())
+        return tuple(scores.tolist())
 
     def step(
         self, columns: tuple[int, ...], changed: int | None, n_candidates: int, n_jobs: int | None

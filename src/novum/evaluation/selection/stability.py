@@ -207,13 +207,14 @@ def _support(fitted: Any, n_columns: int) -> Mask:
     if hasattr(fitted, "get_support"):
         return np.asarray(fitted.get_support(), bool)
     steps: Sequence[Any] = [step for _, step in getattr(fitted, "steps", [])]
-    found = [step for step in steps if hasattr(step, "get_support")]
-    if len(found) != 1:
+    selectors = [step for step in steps if hasattr(step, "get_support")]
+    if len(selectors) != 1:
         raise InputError(
-            f"{type(fitted).__name__} has {len(found)} steps that choose columns (get_support), "
+            f"{type(fitted).__name__} has {len(selectors)} steps that choose columns "
+            "(get_support), "
             "and stability is of one. Pass the selector itself."
         )
-    mask = np.asarray(found[0].get_support(), bool)
+    mask = np.asarray(selectors[0].get_support(), bool)
     if mask.size != n_columns:
         raise InputError(
             f"The selector in the pipeline sees {mask.size} columns, but the table has {n_columns}"

@@ -76,7 +76,7 @@ def _from_sums(
     adder, seen = clone(next(iter(models.values()))), set[str]()
     if len(models) > 1:
         adder, seen = _watched(adder)
-    found: Runs = {name: {} for name in models}
+    runs: Runs = {name: {} for name in models}
     began = time.perf_counter()
     weight = work.fit_params.get("sample_weight")
     sample = whole_sample(adder, work.X, work.y, weight)
@@ -96,10 +96,10 @@ def _from_sums(
             for name, model in models.items():
                 if number in wanted[name]:
                     fit = partial(clone(model).fit_statistics, statistics)
-                    found[name][number] = judged_fold(
+                    runs[name][number] = judged_fold(
                         fit, model, work, number, exact=True, shared=shared
                     )
-    return found
+    return runs
 
 
 # --- Leaving one out ------------------------------------------------------------------------------
@@ -128,10 +128,10 @@ def _left_out(model: Any, wanted: Sequence[int], work: FoldWork) -> dict[int, Fo
         measure = row_scores(scorer, model)
         assert measure is not None
         scores[name] = np.asarray(measure(work.y, predicted), np.float64)
-    found = {}
+    runs = {}
     for number in wanted:
         row = int(work.splits.test(number)[0])
-        found[number] = FoldRun(
+        runs[number] = FoldRun(
             scores={name: float(values[row]) for name, values in scores.items()},
             fit_seconds=seconds,
             n_train=work.splits.n_rows - 1,
@@ -139,7 +139,7 @@ def _left_out(model: Any, wanted: Sequence[int], work: FoldWork) -> dict[int, Fo
             output=predicted[row : row + 1] if work.keep else None,
             exact=True,
         )
-    return found
+    return runs
 
 
 # --- Learners that share their sums ---------------------------------------------------------------

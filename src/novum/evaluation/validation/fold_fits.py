@@ -171,8 +171,8 @@ class FoldWork:
         if not params:
             return {}
         n_rows = np.empty(self.splits.n_rows)
-        found: dict[str, Any] = _check_method_params(n_rows, params=dict(params), indices=rows)
-        return found
+        cut: dict[str, Any] = _check_method_params(n_rows, params=dict(params), indices=rows)
+        return cut
 
 
 def plain_y(y: Any, *, classifier: bool = False) -> Any:
@@ -287,10 +287,10 @@ def whole_run(runs: Sequence[FoldRun]) -> FoldRun:
 
 def scores_of(runs: Sequence[FoldRun], name: str, *, train: bool = False) -> list[float]:
     """A score of every fold; what was filled in where a fold failed."""
-    found = [run.train_scores if train else run.scores for run in runs]
+    scores_by_run = [run.train_scores if train else run.scores for run in runs]
     return [
         scores[name] if name in scores else next(iter(scores.values()), math.nan)
-        for scores in found
+        for scores in scores_by_run
     ]
 
 
@@ -305,15 +305,15 @@ def _output(fitted: Any, model: Any, work: FoldWork, number: int) -> Array:
             f"{type(fitted).__name__} has no method {work.keep}. Ask for another one, such as "
             "predict."
         )
-    found = ask(work.table(model, work.splits.test(number), number))
+    answers = ask(work.table(model, work.splits.test(number), number))
     if work.keep not in BY_CLASS or not is_classifier(fitted) or work.y is None:
-        return np.asarray(found)
-    if isinstance(found, list) or work.y.ndim != 1:
+        return np.asarray(answers)
+    if isinstance(answers, list) or work.y.ndim != 1:
         raise InputError(
             f"{work.keep} of several targets is a list of arrays, which folds cannot keep. Use "
             "cross_val_predict without a journal."
         )
-    return align_classes(np.asarray(found), fitted.classes_, np.unique(work.y), work.keep)
+    return align_classes(np.asarray(answers), fitted.classes_, np.unique(work.y), work.keep)
 
 
 def scores_on(
@@ -332,7 +332,7 @@ def scores_on(
     """
     X = work.table(model, rows, number)
     y = work.target(rows)
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for name, scorer in work.scoring.items():
         chosen = work.cut(work.score_params.get(name, {}), rows)
         try:
@@ -345,12 +345,12 @@ def scores_on(
             failures[name] = _text_of(error)
             value = float(work.error_score)
         if isinstance(value, Mapping):
-            found.update({key: _number(cell, key) for key, cell in value.items()})
+            values.update({key: _number(cell, key) for key, cell in value.items()})
         else:
-            found[name] = _number(value, name)
+            values[name] = _number(value, name)
     if work.raises:
-        refuse_undefined(found, number, part, y)
-    return found
+        refuse_undefined(values, number, part, y)
+    return values
 
 
 def refuse_undefined(scores: Mapping[str, float], number: int, part: str, y: Any) -> None:

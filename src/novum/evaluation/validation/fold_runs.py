@@ -147,12 +147,12 @@ def run_folds(
     with as_journal(journal, parts) as book:
         runner = _Runner(models, work, book, parts)
         if progress is not None:
-            found = runner.run(n_jobs, progress)
+            runs = runner.run(n_jobs, progress)
         else:
             with track(Folds(verbose), "run", runner.n_folds) as bar:
-                found = runner.run(n_jobs, bar)
-    warn_of_failures(found, work)
-    return found
+                runs = runner.run(n_jobs, bar)
+    warn_of_failures(runs, work)
+    return runs
 
 
 def experiment_parts(work: FoldWork) -> dict[str, str]:
@@ -227,9 +227,9 @@ class _Runner:
             return
         models = {name: self.models[name] for name in task}
         wanted = {name: self._missing(name) for name in task}
-        found = exact_runs(models, wanted, self.work)
-        if found is not None:
-            self._store(found, progress)
+        runs = exact_runs(models, wanted, self.work)
+        if runs is not None:
+            self._store(runs, progress)
             return
         for name in task:
             for number in wanted[name]:
@@ -245,19 +245,19 @@ class _Runner:
             raise
         self._store({name: {number: run}}, progress)
 
-    def _store(self, found: Mapping[str, Mapping[int, FoldRun]], progress: Progress) -> None:
+    def _store(self, outcomes: Mapping[str, Mapping[int, FoldRun]], progress: Progress) -> None:
         # What failed is not stored: the next run tries again.
         if self.journal is not None:
             self.journal.put_all(
                 {
                     self._key(name, number): run.record()
-                    for name, runs in found.items()
+                    for name, runs in outcomes.items()
                     for number, run in runs.items()
                     if run.error is None and not run.failed_scores
                 }
             )
         with self.lock:
-            for name, runs in found.items():
+            for name, runs in outcomes.items():
                 self.found[name].update(runs)
                 progress.advance(len(runs), name if len(self.models) > 1 else "")
 
@@ -276,11 +276,11 @@ def _with_weights(
     scoring: Mapping[str, Any], given: Mapping[str, Any], weights: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Arguments of each scorer, the weights among them where it takes them."""
-    found = {}
+    params = {}
     for name, scorer in scoring.items():
         own = dict(weights) if weights and takes_weight(scorer) else {}
-        found[name] = {**given.get(name, {}), **own}
-    return found
+        params[name] = {**given.get(name, {}), **own}
+    return params
 
 
 def _check_targets(models: Mapping[str, Any], y: Any) -> None:
@@ -314,11 +314,11 @@ def _check_work(work: FoldWork, journal: Any) -> None:
         raise InputError(f"error_score is 'raise' or a number, got {work.error_score!r}.")
 
 
-def warn_of_failures(found: Mapping[str, Sequence[FoldRun]], work: FoldWork) -> None:
+def warn_of_failures(outcomes_of: Mapping[str, Sequence[FoldRun]], work: FoldWork) -> None:
     """Says what was filled in; raises where nothing else is left."""
     if work.raises:
         return
-    runs = [run for outcomes in found.values() for run in outcomes]
+    runs = [run for outcomes in outcomes_of.values() for run in outcomes]
     errors = Counter(run.error for run in runs if run.error is not None)
     n_failed = sum(errors.values())
     if n_failed:

@@ -87,8 +87,8 @@ class Journal:
 
     def get(self, key: str) -> Record | None:
         """The record of a key, or None if that result is not there yet."""
-        found = self._records.get(key)
-        return None if found is None else decoded(found)
+        record = self._records.get(key)
+        return None if record is None else decoded(record)
 
     def put(self, key: str, record: Mapping[str, Any]) -> None:
         """Adds a result; it outlives the process when this returns."""
@@ -225,11 +225,11 @@ def _check(body: str) -> str:
 
 
 def _parsed(line: bytes, number: int, path: Path) -> tuple[str, Record]:
-    found = _json(line)
-    if isinstance(found, dict) and isinstance(found.get("record"), dict):
-        key, record = found.get("key"), found["record"]
+    entry = _json(line)
+    if isinstance(entry, dict) and isinstance(entry.get("record"), dict):
+        key, record = entry.get("key"), entry["record"]
         body = json.dumps([key, record], ensure_ascii=True)
-        if isinstance(key, str) and found.get("check") == _check(body):
+        if isinstance(key, str) and entry.get("check") == _check(body):
             return key, record
     raise FileFormatError(
         f"Line {number} of the journal {path} is damaged: {_shown(line)}. Delete that line to "

@@ -54,10 +54,10 @@ def named_scorers(model: Any, scoring: Any) -> tuple[dict[str, Any], bool]:
     >>> named_scorers(Ridge(), "r2")
     ({'score': scorer('r2')}, False)
     """
-    found = resolve_scoring(model, scoring)
+    scorers = resolve_scoring(model, scoring)
     if isinstance(scoring, (Mapping, list, tuple, set)):
-        return found, True
-    return {"score": next(iter(found.values()))}, False
+        return scorers, True
+    return {"score": next(iter(scorers.values()))}, False
 
 
 def route(
@@ -107,16 +107,16 @@ def _routed(
 ) -> Routed:
     router = router_of(owner, model, scorers, cv, method)
     try:
-        found = process_routing(router, "fit", **given)
+        routed = process_routing(router, "fit", **given)
     except UnsetMetadataPassedError as error:
         raise UnsetMetadataPassedError(
             message=str(error).replace(f"{owner}.fit", owner),
             unrequested_params=error.unrequested_params,
             routed_params=error.routed_params,
         ) from None
-    split = dict(found.splitter.split)
-    score = {name: dict(getattr(found, scorer_key(name)).score) for name in scorers}
-    return Routed(dict(found.estimator[method]), score, split.pop("groups", None), split)
+    split = dict(routed.splitter.split)
+    score = {name: dict(getattr(routed, scorer_key(name)).score) for name in scorers}
+    return Routed(dict(routed.estimator[method]), score, split.pop("groups", None), split)
 
 
 def router_of(

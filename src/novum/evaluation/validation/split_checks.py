@@ -45,9 +45,9 @@ def check_groups(splitter: Any, groups: Any, n_rows: int) -> None:
             "row its group; rows that belong to none can be groups of their own."
         )
     needed = _groups_needed(splitter)
-    found = len(set(labels.tolist()))
-    if found < needed:
-        few = f"{found} group" + ("s" if found != 1 else "")
+    n_groups = len(set(labels.tolist()))
+    if n_groups < needed:
+        few = f"{n_groups} group" + ("s" if n_groups != 1 else "")
         raise InputError(
             f"{name} needs at least {needed} groups, but groups has {few}. Use fewer folds, or "
             "finer groups."
@@ -130,28 +130,29 @@ def _positions(rows: Any, side: str, number: int, n_rows: int) -> Positions:
     where = f"The {side} part of fold {number} (counted from 0)"
     if isinstance(rows, slice):
         rows = np.arange(n_rows)[rows]
-    found = np.asarray(rows)
-    if found.dtype == bool:
-        if found.shape != (n_rows,):
+    positions = np.asarray(rows)
+    if positions.dtype == bool:
+        if positions.shape != (n_rows,):
             raise InputError(
-                f"{where} is a mask of shape {found.shape}, but X has {n_rows} rows. Give one "
+                f"{where} is a mask of shape {positions.shape}, but X has {n_rows} rows. Give one "
                 "entry for each row."
             )
-        found = np.flatnonzero(found)
-    if found.size == 0:
+        positions = np.flatnonzero(positions)
+    if positions.size == 0:
         raise InputError(f"{where} is empty. Every fold trains on and tests at least one row.")
-    if found.ndim != 1 or found.dtype.kind not in "iu":
+    if positions.ndim != 1 or positions.dtype.kind not in "iu":
         raise InputError(
-            f"{where} has shape {found.shape} and type {found.dtype}; give positions of rows, "
+            f"{where} has shape {positions.shape} and type {positions.dtype}; give positions of "
+            "rows, "
             "integers from 0."
         )
-    if found.min() < 0 or found.max() >= n_rows:
-        worst = found.min() if found.min() < 0 else found.max()
+    if positions.min() < 0 or positions.max() >= n_rows:
+        worst = positions.min() if positions.min() < 0 else positions.max()
         raise InputError(
             f"{where} names row {worst}, but X has rows 0 to {n_rows - 1}. Draw the folds for "
             "this table."
         )
-    return found.astype(np.intp)
+    return positions.astype(np.intp)
 
 
 # --- Classes --------------------------------------------------------------------------------------

@@ -351,14 +351,14 @@ _TEXT = re.compile(r"\s*(\d+)\s*[x\u00d7*]\s*(\d+)\s*")
 
 def _splitter(cv: Any, y: Any, classifier: bool, random_state: int | None) -> Any:
     if isinstance(cv, str):
-        found = _TEXT.fullmatch(cv)
-        if found is None:
+        match = _TEXT.fullmatch(cv)
+        if match is None:
             raise InputError(
                 f"cv={cv!r} is no plan of folds. As text give REPEATSxFOLDS, such as '10x5' for 10 "
                 "repeats of 5 folds."
             )
         seed = DEFAULT_SEED if random_state is None else random_state
-        n_repeats, n_folds = int(found[1]), int(found[2])
+        n_repeats, n_folds = int(match[1]), int(match[2])
         if n_repeats < 1 or n_folds < 2:
             raise InputError(f"cv={cv!r} needs at least 1 repeat of at least 2 folds.")
         cv = RepeatedFolds(n_folds, n_repeats, seed)

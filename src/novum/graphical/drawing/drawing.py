@@ -298,11 +298,11 @@ def _ports(
         outgoing.setdefault(p, []).append((bends[0][0] if bends else centers[v], (p, v)))
         incoming.setdefault(v, []).append((bends[-1][0] if bends else centers[p], (p, v)))
     for ends, ports in ((outgoing, leaving), (incoming, arriving)):
-        for node, found in ends.items():
+        for node, neighbors in ends.items():
             room = boxes[node].width - 2 * PADDING
-            step = min(_PORT, room / max(len(found) - 1, 1))
-            first = centers[node] - step * (len(found) - 1) / 2
-            for rank, (_, edge) in enumerate(sorted(found)):
+            step = min(_PORT, room / max(len(neighbors) - 1, 1))
+            first = centers[node] - step * (len(neighbors) - 1) / 2
+            for rank, (_, edge) in enumerate(sorted(neighbors)):
                 ports[edge] = first + step * rank
     return leaving, arriving
 

@@ -118,9 +118,9 @@ def _untangled(
         for place in places:
             fixed = rows[place - 1 if downwards else place + 1]
             _sort_by_means(rows[place], fixed, neighbors)
-        found = _crossings(rows, below)
-        if found < fewest:
-            best, fewest = [list(row) for row in rows], found
+        crossings = _crossings(rows, below)
+        if crossings < fewest:
+            best, fewest = [list(row) for row in rows], crossings
     return best
 
 
@@ -129,9 +129,9 @@ def _sort_by_means(row: list[int], fixed: Sequence[int], neighbors: list[list[in
     position = {node: place for place, node in enumerate(fixed)}
     means = {}
     for node in row:
-        found = [position[other] for other in neighbors[node] if other in position]
-        if found:
-            means[node] = sum(found) / len(found)
+        positions = [position[other] for other in neighbors[node] if other in position]
+        if positions:
+            means[node] = sum(positions) / len(positions)
     moving = iter(sorted((node for node in row if node in means), key=means.__getitem__))
     row[:] = [next(moving) if node in means else node for node in row]
 

@@ -143,15 +143,15 @@ def _centers(layers: Layers, widths: np.ndarray) -> np.ndarray:
         for place in places if turn % 2 == 0 else reversed(places):
             row = layers.rows[place]
             aims = [_aim(v, x, neighbors, layers, both) for v in row]
-            found = isotonic_regression(np.array(aims) - rooms[place], weights=weights[row])
-            x[row] = found.x + rooms[place]
+            centers = isotonic_regression(np.array(aims) - rooms[place], weights=weights[row])
+            x[row] = centers.x + rooms[place]
     return x
 
 
 def _aim(v: int, x: np.ndarray, neighbors: list[list[int]], layers: Layers, both: bool) -> float:
-    found = [*layers.above[v], *layers.below[v]] if both else neighbors[v]
-    if not found:
+    others = [*layers.above[v], *layers.below[v]] if both else neighbors[v]
+    if not others:
         return float(x[v])
-    ends = sorted(float(x[other]) for other in found)
+    ends = sorted(float(x[other]) for other in others)
     middle = len(ends) // 2
     return ends[middle] if len(ends) % 2 else (ends[middle - 1] + ends[middle]) / 2

@@ -236,17 +236,17 @@ def _levels(
     useful_sets, useful_scores, scored = [], [], 0
     size = required.bit_count()
     while True:
-        found, limits = np.empty(len(sets)), np.empty(len(sets))
+        values, limits = np.empty(len(sets)), np.empty(len(sets))
         for begin, end in time_sliced(len(sets), block=64):
             kernels.score_sets(
                 scores.data, rule, scores.room, child, slack, sets, tops, bounds, begin, end,
-                found, limits,
+                values, limits,
             )  # fmt: skip
-        scored += int(np.isfinite(found).sum())
-        better = found > tops
+        scored += int(np.isfinite(values).sum())
+        better = values > tops
         useful_sets.append(sets[better])
-        useful_scores.append(found[better])
-        best = np.maximum(tops, found)
+        useful_scores.append(values[better])
+        best = np.maximum(tops, values)
         alive = limits > best
         size += 1
         if size > most or not alive.any():

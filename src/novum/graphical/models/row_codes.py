@@ -60,7 +60,7 @@ def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Integer
     }
     if not codes:
         return np.full((len(rows), network.arrays.n_variables), UNKNOWN, np.int64)
-    lengths = {name: len(found) for name, found in codes.items()}
+    lengths = {name: len(column) for name, column in codes.items()}
     n_rows = next(iter(lengths.values()))
     for name, length in lengths.items():
         if length != n_rows:
@@ -69,8 +69,8 @@ def read_rows(network: NamedModel, rows: Any, *, strict: bool = True) -> Integer
                 "columns one cell for each row."
             )
     table = np.full((n_rows, network.arrays.n_variables), UNKNOWN, np.int64)
-    for name, found in codes.items():
-        table[:, network.places[name]] = found
+    for name, column in codes.items():
+        table[:, network.places[name]] = column
     return table
 
 

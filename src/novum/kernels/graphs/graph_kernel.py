@@ -134,8 +134,8 @@ def _keyed(
         return refined.colors, (), refined.sizes
     codes, tables = list[Codes](), list[RowTable]()
     for t, colors in enumerate(refined.colors):
-        found, table = numbered(rows_of(items.keys(colors)), table_at(known, t))
-        codes.append(found)
+        numbers, table = numbered(rows_of(items.keys(colors)), table_at(known, t))
+        codes.append(numbers)
         tables.append(table)
     return tuple(codes), tuple(tables), tuple(map(len, tables))
 

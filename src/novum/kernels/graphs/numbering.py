@@ -131,11 +131,11 @@ def _compiled(rows: Rows, known: RowTable) -> tuple[Codes, RowTable, _Slots]:
     codes = np.empty(len(rows), np.int32)
     given = as_argument(rows.starts, np.int64), as_argument(rows.values, np.int32)
     n = int(number(*given, n_known, slots, hashes, starts, values, codes))
-    found = Rows(starts[: n + 1], values[: starts[n]])
+    table = Rows(starts[: n + 1], values[: starts[n]])
     if 2 * n < n_most:
         # What is kept shall not hold the room for rows that were not new.
-        found = Rows(found.starts.copy(), found.values.copy())
-    return codes, RowTable(found), _Slots(slots, hashes[:n].copy())
+        table = Rows(table.starts.copy(), table.values.copy())
+    return codes, RowTable(table), _Slots(slots, hashes[:n].copy())
 
 
 def _enter(known: _Slots, out_slots: Codes) -> None:

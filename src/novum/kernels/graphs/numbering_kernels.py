@@ -46,8 +46,8 @@ def number(  # type: ignore[no-untyped-def]
         length = starts[i + 1] - begin
         h = hash_of(values, begin, begin + length)
         slot = h & mask
-        found = -1
-        while found < 0:
+        match = -1
+        while match < 0:
             code = int(out_slots[slot]) - 1
             if code < 0:
                 out_slots[slot] = n + 1
@@ -56,7 +56,7 @@ def number(  # type: ignore[no-untyped-def]
                 for e in range(length):
                     out_values[place + e] = values[begin + e]
                 out_starts[n + 1] = place + length
-                found = n
+                match = n
                 n += 1
             elif out_hashes[code] == h:
                 place = out_starts[code]
@@ -67,9 +67,9 @@ def number(  # type: ignore[no-untyped-def]
                             same = False
                             break
                 if same:
-                    found = code
+                    match = code
             slot = (slot + 1) & mask
-        out_codes[i] = found
+        out_codes[i] = match
     return n
 
 

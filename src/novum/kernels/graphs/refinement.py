@@ -144,8 +144,8 @@ def refine(
             # A node whose color nobody shares will not share a later one: its arcs tell nothing.
             told = told.of_few(np.bincount(colors[-1], minlength=1)[colors[-1]] > 1)
         rows = signatures(told, colors[-1], sizes[-1])
-        found, table = numbered(rows, table_at(known, len(colors) - 1), len(arcs.node))
-        refined, size = _of_all(found, len(table), told.nodes, len(sample.nodes))
+        codes, table = numbered(rows, table_at(known, len(colors) - 1), len(arcs.node))
+        refined, size = _of_all(codes, len(table), told.nodes, len(sample.nodes))
         is_stable = size == sizes[-1]
         if not is_stable:
             colors.append(refined)
@@ -158,17 +158,17 @@ def table_at(tables: Sequence[RowTable], step: int) -> RowTable:
     return tables[min(step, len(tables) - 1)] if tables else EMPTY
 
 
-def _of_all(found: Codes, size: int, nodes: Codes, n_nodes: int) -> tuple[Codes, int]:
+def _of_all(numbers: Codes, size: int, nodes: Codes, n_nodes: int) -> tuple[Codes, int]:
     """Codes of all nodes in the order of first occurrence, where only some share theirs."""
     if len(nodes) == n_nodes:
-        return found, size
+        return numbers, size
     # A code that is larger than all before it occurs for the first time.
-    first = np.flatnonzero(np.diff(np.maximum.accumulate(found), prepend=-1))
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
     is_new = np.ones(n_nodes, bool)
     is_new[nodes] = False
     is_new[nodes[first]] = True
     codes = np.cumsum(is_new, dtype=np.int32) - 1
-    codes[nodes] = codes[nodes[first]][found]
+    codes[nodes] = codes[nodes[first]][numbers]
     return codes, int(np.count_nonzero(is_new))
 
 

@@ -64,9 +64,9 @@ def _paths(sample: GraphSample) -> tuple[Integers, tuple[Codes, Codes, Codes, Co
         f"All distances in {len(sample)} graphs of up to {sizes.max(initial=0)} nodes",
         "Use VertexHistogram() or EdgeHistogram(), which need no distances, or smaller graphs.",
     )
-    found = [_paths_of(sample, g) for g in range(len(sample))]
-    counts = np.array([pairs.shape[1] for pairs in found], np.int64)
-    together = np.concatenate([np.empty((4, 0), np.int32), *found], axis=1)
+    paths = [_paths_of(sample, g) for g in range(len(sample))]
+    counts = np.array([pairs.shape[1] for pairs in paths], np.int64)
+    together = np.concatenate([np.empty((4, 0), np.int32), *paths], axis=1)
     first, second, length, directed = together
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return starts, (first, second, length, directed)

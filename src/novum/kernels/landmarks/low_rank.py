@@ -159,11 +159,11 @@ def low_rank(
             f"{label_text(tolerance)}."
         )
     rows = kernel.prepare(X)
-    found = pivoted_cholesky(rows, rank or len(rows), tolerance)
+    factor = pivoted_cholesky(rows, rank or len(rows), tolerance)
     # Objects without any similarity leave nothing to choose; one keeps the form alive.
-    chosen = found.landmarks if len(found.landmarks) else np.zeros(1, np.intp)
+    chosen = factor.landmarks if len(factor.landmarks) else np.zeros(1, np.intp)
     form = LowRank(kernel, objects_at(X, chosen))
-    certificate = low_rank_certificate(kernel, found.errors, found.residual, chosen, tolerance)
+    certificate = low_rank_certificate(kernel, factor.errors, factor.residual, chosen, tolerance)
     return LowRankForm(form, chosen, form.prepare(X).features, certificate)
 
 

@@ -160,10 +160,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Learner):
             )
         wanted = min(self.n_components, n)
         if self.landmarks == "greedy":
-            found = pivoted_cholesky(rows, wanted)
+            factor = pivoted_cholesky(rows, wanted)
             # Objects without any similarity leave nothing to choose; one keeps the shapes alive.
-            if len(found.landmarks):
-                return found.landmarks, found.errors
+            if len(factor.landmarks):
+                return factor.landmarks, factor.errors
             wanted = 1
         drawn = stream(self.random_state, "landmarks").permutation(n)[:wanted]
         total = float(np.maximum(rows.diagonal(), 0.0).sum())

@@ -269,8 +269,8 @@ def read_by_search(codes, local, states, edges, values, cumulated):  # type: ign
             v, length = 0, 0
             continue
         # The root has an edge for every symbol of its string, so the search ends there at last.
-        found = -1
-        while found < 0:
+        place = -1
+        while place < 0:
             low, high = states[v, 3], states[v + 1, 3]
             while low < high:
                 middle = (low + high) >> 1
@@ -279,11 +279,11 @@ def read_by_search(codes, local, states, edges, values, cumulated):  # type: ign
                 else:
                     high = middle
             if low < states[v + 1, 3] and edges[low, 0] == symbol:
-                found = low
+                place = low
             else:
                 v = states[v, 1]
         length = min(length, states[v, 0]) + 1
-        v = edges[found, 1]
+        v = edges[place, 1]
         total += values[v, 0] + values[v, 1] * cumulated[length]
     return total
 

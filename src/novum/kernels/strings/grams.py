@@ -63,8 +63,8 @@ class Grams:
         keys = _window_keys(strings, self.length, self.base, self.head)
         if not len(self):
             return np.full(keys.size, -1, np.int64)
-        found = np.searchsorted(self.keys, keys).clip(max=len(self) - 1)
-        return np.where(self.keys[found] == keys, found, -1)
+        positions = np.searchsorted(self.keys, keys).clip(max=len(self) - 1)
+        return np.where(self.keys[positions] == keys, positions, -1)
 
     def codes(self) -> Integers:
         """Codes of the symbols of every gram, of shape (n_grams, length)."""
@@ -131,13 +131,13 @@ def learned_counts(
     [[2, 2, 2, 1], [0, 1, 0, 0]]
     """
     tabled = [length for length in lengths if _has_table(strings, length)]
-    found = [_by_table(strings, tabled)] if tabled else []
+    parts = [_by_table(strings, tabled)] if tabled else []
     for length in lengths:
         if length not in tabled:
             grams, counts = _sorted_grams(strings, length)
-            found.append(([grams], counts))
-    every = tuple(grams for part, _ in found for grams in part)
-    blocks = [counts for _, counts in found]
+            parts.append(([grams], counts))
+    every = tuple(grams for part, _ in parts for grams in part)
+    blocks = [counts for _, counts in parts]
     joined = blocks[0] if len(blocks) == 1 else sparse.hstack(blocks, "csr")
     return Vocabulary(every), sparse.csr_array(joined)
 

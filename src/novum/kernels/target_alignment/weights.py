@@ -84,9 +84,9 @@ def single_weights(
     >>> single_weights([good, np.ones((2, 2))], [0, 1]).weights.tolist()
     [1.0, 0.0]
     """
-    found = _products(kernels, y, X, target)
+    products = _products(kernels, y, X, target)
     # The weights are of kernels of equal length: a large scale of a kernel is no merit.
-    return _answer(found, _per_size(np.maximum(found.target, 0.0), found.sizes), None)
+    return _answer(products, _per_size(np.maximum(products.target, 0.0), products.sizes), None)
 
 
 def joint_weights(
@@ -106,17 +106,17 @@ def joint_weights(
     >>> joint_weights([a, b, other], y).weights.round(6).tolist()
     [0.5, 0.5, 0.0]
     """
-    found = _products(kernels, y, X, target)
-    values, vectors = linalg.eigh(found.pairs)
+    products = _products(kernels, y, X, target)
+    values, vectors = linalg.eigh(products.pairs)
     # The same problem as |Rv - b|^2 with R'R = G and R'b = a; equal kernels make G singular.
     kept = values > len(values) * EPSILON * max(float(values[-1]), 1.0)
     root = vectors[:, kept].T * np.sqrt(values[kept])[:, np.newaxis]
-    goal = (vectors[:, kept].T @ found.target) / np.sqrt(values[kept])
+    goal = (vectors[:, kept].T @ products.target) / np.sqrt(values[kept])
     solution, _ = optimize.nnls(root, goal)
-    slope = found.pairs @ solution - found.target
-    size = float(np.abs(found.target).max())
+    slope = products.pairs @ solution - products.target
+    size = float(np.abs(products.target).max())
     worst = max(float((-slope).max()), float(np.abs(slope[solution > 0]).max(initial=0.0)), 0.0)
-    return _answer(found, _per_size(solution, found.sizes), worst / size if size else 0.0)
+    return _answer(products, _per_size(solution, products.sizes), worst / size if size else 0.0)
 
 
 def _products(kernels: Sequence[Any], y: Any, X: Any, target: Target) -> _Products:
@@ -153,14 +153,14 @@ def _per_size(weights: Floats, sizes: Floats) -> Floats:
     return np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes > 0)
 
 
-def _answer(found: _Products, weights: Floats, violation: float | None) -> AlignmentWeights:
+def _answer(products: _Products, weights: Floats, violation: float | None) -> AlignmentWeights:
     total = float(weights.sum())
     if not total > 0:
         raise InputError(
             "No kernel is aligned with the target: all centered alignments are zero or negative "
-            f"({', '.join(f'{value:.3g}' for value in found.target)}). Choose other kernels."
+            f"({', '.join(f'{value:.3g}' for value in products.target)}). Choose other kernels."
         )
-    scaled = weights * found.sizes
-    length = float(np.sqrt(scaled @ found.pairs @ scaled))
-    reached = float(np.clip(found.target @ scaled / length, -1.0, 1.0))
-    return AlignmentWeights(weights / total, reached, found.target, violation)
+    scaled = weights * products.sizes
+    length = float(np.sqrt(scaled @ products.pairs @ scaled))
+    reached = float(np.clip(products.target @ scaled / length, -1.0, 1.0))
+    return AlignmentWeights(weights / total, reached, products.target, violation)

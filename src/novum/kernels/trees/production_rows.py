@@ -231,9 +231,9 @@ class Vocabulary:
         """The number of a key; a new key gets the next one."""
         vocabulary: Vocabulary | None = self
         while vocabulary is not None:
-            found = vocabulary._own.get(key)
-            if found is not None:
-                return found
+            known_number = vocabulary._own.get(key)
+            if known_number is not None:
+                return known_number
             vocabulary = vocabulary.earlier
         return self._own.setdefault(key, len(self))
 

@@ -96,9 +96,9 @@ class Numbering:
         columns: list[int] = []
         starts = [0]
         for tree in trees:
-            found = sorted(Counter(self._numbers(tree)).items())
-            columns.extend(number for number, _ in found)
-            data.extend(count for _, count in found)
+            counts = sorted(Counter(self._numbers(tree)).items())
+            columns.extend(number for number, _ in counts)
+            data.extend(count for _, count in counts)
             starts.append(len(data))
         shape = (len(trees), len(self.vocabulary))
         cells = (np.array(data, float), np.array(columns, np.int64), np.array(starts, np.int64))

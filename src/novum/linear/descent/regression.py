@@ -128,13 +128,11 @@ class GradientDescent:
             if trace.is_done():
                 break
             gradient = trace.gradient
-            found = lengths.search(
-                objective.value_and_gradient, trace.params, trace.value, gradient
-            )
-            if found == 0.0:
+            step = lengths.search(objective.value_and_gradient, trace.params, trace.value, gradient)
+            if step == 0.0:
                 trace.stopped_by = "rounding"
                 break
-            length = lengths.length(number, gradient) if found is None else found
+            length = lengths.length(number, gradient) if step is None else step
             velocity = self.momentum * velocity - length * gradient
             if not trace.moved(trace.params + velocity, float(np.mean(length))):
                 break

@@ -111,22 +111,22 @@ class Rows:
 
     def products(self, r: Floats, fit_intercept: bool) -> Floats:
         """`Z'r`."""
-        found = r @ self.X
-        return np.append(found, r.sum()) if fit_intercept else found
+        products = r @ self.X
+        return np.append(products, r.sum()) if fit_intercept else products
 
     def information(self, weight: Floats, fit_intercept: bool) -> Floats:
         """`Z'WZ`, block by block."""
         p = self.X.shape[1]
-        found = np.zeros((p + fit_intercept, p + fit_intercept))
+        matrix = np.zeros((p + fit_intercept, p + fit_intercept))
         root = np.sqrt(weight)
         for rows in blocks(len(weight)):
             scaled = self.X[rows] * root[rows, np.newaxis]
-            found[:p, :p] += scaled.T @ scaled
+            matrix[:p, :p] += scaled.T @ scaled
             if fit_intercept:
-                found[:p, p] += root[rows] @ scaled
+                matrix[:p, p] += root[rows] @ scaled
         if fit_intercept:
-            found[p, :p], found[p, p] = found[:p, p], weight.sum()
-        return found
+            matrix[p, :p], matrix[p, p] = matrix[:p, p], weight.sum()
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,9 +245,9 @@ def score_rows(
                 with np.errstate(invalid="ignore"):
                     move = float(np.abs(there - eta).max(initial=0.0))
             if law.is_inside(mean_there):
-                found = _value(rows, law, mean_there, penalty, trial)
-                if found <= value + 1e-12 * abs(value) + 1e-300:
-                    b, eta, mean, value, moved = trial, there, mean_there, found, True
+                scoring = _value(rows, law, mean_there, penalty, trial)
+                if scoring <= value + 1e-12 * abs(value) + 1e-300:
+                    b, eta, mean, value, moved = trial, there, mean_there, scoring, True
                     break
             length *= 0.5
         if length < 1.0 or decrement > 0.1 * before or (is_of_part and decrement < 1e-4 * size):

@@ -40,26 +40,26 @@ class Link:
     def score(self, mean: Floats) -> Floats:
         """`g(m)`."""
         with np.errstate(divide="ignore"):
-            found = {
+            links = {
                 "identity": lambda m: m,
                 "log": np.log,
                 "logit": special.logit,
                 "probit": special.ndtri,
                 "inverse": lambda m: 1.0 / m,
             }[self.name](mean)
-        return np.asarray(found)
+        return np.asarray(links)
 
     def mean(self, score: Floats) -> Floats:
         """The mean of a score."""
         with np.errstate(over="ignore", divide="ignore"):
-            found = {
+            links = {
                 "identity": lambda s: s,
                 "log": np.exp,
                 "logit": special.expit,
                 "probit": special.ndtr,
                 "inverse": lambda s: 1.0 / s,
             }[self.name](score)
-        return np.asarray(found)
+        return np.asarray(links)
 
     def slope(self, score: Floats) -> Floats:
         """The derivative of the mean by the score."""

@@ -98,7 +98,7 @@ class GeneralizedRegression(RegressorMixin, Learner):
             if self.penalty is not None and not isinstance(self.penalty, L2):
                 return self._fit_sparse(sample, shift, law, link, watch)
             rows = Rows.of(sample, self._target(sample, law), shift, self.fit_intercept)
-            found = score_rows(
+            scoring = score_rows(
                 rows,
                 law,
                 link,
@@ -109,14 +109,14 @@ class GeneralizedRegression(RegressorMixin, Learner):
                 start=self._earlier(rows),
             )
             self.schema_ = sample.schema
-            self.coef_ = found.coef
-            self.intercept_ = float(found.intercept - found.coef @ rows.center)
-            self.n_iter_ = max(1, found.steps)
-            covariance, rank = covariance_of(found.information, rows.center, self.fit_intercept)
+            self.coef_ = scoring.coef
+            self.intercept_ = float(scoring.intercept - scoring.coef @ rows.center)
+            self.n_iter_ = max(1, scoring.steps)
+            covariance, rank = covariance_of(scoring.information, rows.center, self.fit_intercept)
             self.summary_ = self._summary(
-                covariance, rank, found.mean, rows.y, rows.weight, rows.offset, law, link
+                covariance, rank, scoring.mean, rows.y, rows.weight, rows.offset, law, link
             )
-            self.certificate_ = found.certified(link, self.tol, watch)
+            self.certificate_ = scoring.certified(link, self.tol, watch)
             warn_if_stopped(self.certificate_, type(self).__name__)
             round_attributes(self, X, "coef_")
         return self
@@ -171,7 +171,7 @@ class GeneralizedRegression(RegressorMixin, Learner):
         if covariance not in ("classical", "HC0", "HC1"):
             raise InputError(f"covariance must be 'classical', 'HC0' or 'HC1', got {covariance!r}.")
         summary = self.summary_
-        found = summary.scale * summary.covariance
+        matrix = summary.scale * summary.covariance
         if covariance != "classical":
             if X is None or y is None:
                 raise InputError(
@@ -184,15 +184,15 @@ class GeneralizedRegression(RegressorMixin, Learner):
             law, link = self._parts()
             shift = self._offset(offset, exposure, link, sample, sample_weight)
             rows = Rows.of(sample, self._target(sample, law), shift, self.fit_intercept)
-            found = sandwich(rows, law, link, self.coef_, self.intercept_, self.fit_intercept)
+            matrix = sandwich(rows, law, link, self.coef_, self.intercept_, self.fit_intercept)
             if covariance == "HC1":
-                found = found * summary.rows / summary.df_residual
+                matrix = matrix * summary.rows / summary.df_residual
         first = [self.intercept_] if self.fit_intercept else []
         names = (("(intercept)",) if self.fit_intercept else ()) + self.coef_names_
         return GeneralizedInference(
             names,
             np.concatenate([first, np.asarray(self.coef_, np.float64)]),
-            found,
+            matrix,
             summary.deviance,
             summary.null_deviance,
             summary.pearson,

@@ -145,21 +145,23 @@ class LinearInference:
         return replace(self, **changed)
 
 
-def _table(found: LinearInference) -> list[str]:
-    names = [printable(name) for name in found.names]
+def _table(inference: LinearInference) -> list[str]:
+    names = [printable(name) for name in inference.names]
     width = max(map(len, names))
-    ends = found.intervals()
+    ends = inference.intervals()
     lines = [f"{'':{width}}  {'coef':>12} {'std err':>11} {'t':>9} {'P>|t|':>9}   95 % interval"]
     for j, name in enumerate(names):
         lines.append(
-            f"{name:{width}}  {found.coef[j]:12.6g} {found.standard_errors[j]:11.4g} "
-            f"{found.t_values[j]:9.4g} {found.p_values[j]:9.2g}   "
+            f"{name:{width}}  {inference.coef[j]:12.6g} {inference.standard_errors[j]:11.4g} "
+            f"{inference.t_values[j]:9.4g} {inference.p_values[j]:9.2g}   "
             f"[{ends[j, 0]:.6g}, {ends[j, 1]:.6g}]"
         )
     lines.append(
-        f"R2 {found.r_squared:.4f} (adjusted {found.adjusted_r_squared:.4f}), residual deviation "
-        f"{found.residual_deviation:.4g} on {found.degrees_of_freedom:g} degrees of freedom, "
-        f"{found.covariance} covariance"
+        f"R2 {inference.r_squared:.4f} (adjusted {inference.adjusted_r_squared:.4f}), residual "
+        "deviation "
+        f"{inference.residual_deviation:.4g} on {inference.degrees_of_freedom:g} degrees of "
+        "freedom, "
+        f"{inference.covariance} covariance"
     )
     return lines
 
@@ -321,12 +323,12 @@ def leave_one_out(
 def leverages(sample: Sample, design: Design, alpha: float, fit_intercept: bool) -> Floats:
     """Weighted leverage of every row, shape (n,)."""
     inverse = penalized_inverse(design, alpha)
-    found = np.empty(sample.n_rows)
+    leverages = np.empty(sample.n_rows)
     for rows, x in treatment_blocks(sample):
-        found[rows] = inverse.squares(x - design.x_mean)
+        leverages[rows] = inverse.squares(x - design.x_mean)
     if fit_intercept:
-        found += 1 / sample.weights.sum()
-    return np.asarray(sample.weights * found)
+        leverages += 1 / sample.weights.sum()
+    return np.asarray(sample.weights * leverages)
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,14 +350,14 @@ class PenalizedInverse:
 
     def squares(self, vectors: Floats) -> Floats:
         """`v'(R'R + alpha I)^+ v` for each row `v`."""
-        found = ((vectors @ self.root) ** 2).sum(axis=1)
+        squares = ((vectors @ self.root) ** 2).sum(axis=1)
         if self.basis is not None:
-            found += (self.outside(vectors.T) ** 2).sum(axis=0) / self.alpha
-        return np.asarray(found)
+            squares += (self.outside(vectors.T) ** 2).sum(axis=0) / self.alpha
+        return np.asarray(squares)
 
     def __matmul__(self, vectors: Floats) -> Floats:
-        found = self.root @ (self.root.T @ vectors)
-        return found if self.basis is None else found + self.outside(vectors) / self.alpha
+        product = self.root @ (self.root.T @ vectors)
+        return product if self.basis is None else product + self.outside(vectors) / self.alpha
 
     def outside(self, vectors: Floats) -> Floats:
         """What of the columns (p, k) is orthogonal to all rows."""

@@ -116,11 +116,11 @@ def solve_rows(
     limit = 20 * max(rows.operator.shape) if max_iter is None else max_iter
     # Coefficients that overflow are refused by the name of their column.
     with np.errstate(over="ignore", invalid="ignore"):
-        found = [
+        solutions = [
             _solve_target(rows, target, float(penalty), tol, limit)
             for target, penalty in zip(targets.T, alpha, strict=True)
         ]
-    coef = np.column_stack([each.coef for each in found])
+    coef = np.column_stack([each.coef for each in solutions])
     if not alpha.all():
         check_coefficients(coef, rows.reach, lambda: sample.schema.names)
     intercept = np.array([rows.mean_of(target) for target in targets.T]) - rows.mean @ coef
@@ -128,8 +128,8 @@ def solve_rows(
     value = float(
         (rows.weight[:, np.newaxis] * residuals**2).sum() + ((np.sqrt(alpha) * coef) ** 2).sum()
     )
-    gradient = np.column_stack([each.gradient for each in found])
-    steps, done = max(each.steps for each in found), all(each.done for each in found)
+    gradient = np.column_stack([each.gradient for each in solutions])
+    steps, done = max(each.steps for each in solutions), all(each.done for each in solutions)
     certificate = _row_certificate(value, gradient, alpha, steps, done, watch)
     return RowSolution(coef, intercept, certificate)
 
@@ -155,10 +155,10 @@ def _solve_target(
         dtype=np.float64,
     )
     right = np.concatenate([y, np.zeros(p)])
-    found, reason, steps, *_ = lsqr(
+    solution, reason, steps, *_ = lsqr(
         stacked, right, atol=tol * 1e-4, btol=tol * 1e-4, iter_lim=limit
     )
-    coef = scale * found
+    coef = scale * solution
     gradient = A.rmatvec(y - A.matvec(coef)) - penalty * coef
     return _TargetSolution(coef, gradient, steps, reason in (0, 1, 2, 4, 5))
 

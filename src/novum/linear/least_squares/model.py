@@ -266,7 +266,7 @@ class LinearModel(LinearPredictor, StatisticsMixin, Learner):
 
     def _store_rows(self, sample: Sample, watch: Stopwatch) -> None:
         self._check_solver()
-        found: RowSolution = solve_rows(
+        solution: RowSolution = solve_rows(
             sample,
             self._penalties(sample.targets.shape[1]),
             self.fit_intercept,
@@ -277,10 +277,10 @@ class LinearModel(LinearPredictor, StatisticsMixin, Learner):
         for name in ("statistics_", "rank_", "singular_"):
             self.__dict__.pop(name, None)
         self.schema_ = sample.schema
-        self.certificate_ = found.certificate
-        self.n_iter_ = max(1, found.certificate.iterations or 1)
-        self._store_coefficients(found.coef, found.intercept, sample.target.ndim == 1)
-        warn_if_stopped(found.certificate, type(self).__name__)
+        self.certificate_ = solution.certificate
+        self.n_iter_ = max(1, solution.certificate.iterations or 1)
+        self._store_coefficients(solution.coef, solution.intercept, sample.target.ndim == 1)
+        warn_if_stopped(solution.certificate, type(self).__name__)
 
     # What others ask of a model
 
@@ -296,10 +296,10 @@ class LinearModel(LinearPredictor, StatisticsMixin, Learner):
         model = clone(self)
         model._estimate(sum_blocks(self._sum, kept), kept)
         design = model._design()
-        found, remainder = leave_one_out(
+        predicted, remainder = leave_one_out(
             sample, design, model._solution(design), self.fit_intercept
         )
-        return (found[:, 0] if sample.target.ndim == 1 else found), remainder
+        return (predicted[:, 0] if sample.target.ndim == 1 else predicted), remainder
 
     def _influence(self, X: Any) -> tuple[Floats, Floats]:
         """Of a model fitted to the identity: weights of its rows in predictions, and `x'A^-1 x`.
@@ -327,8 +327,8 @@ class LinearModel(LinearPredictor, StatisticsMixin, Learner):
 
     def _solution(self, design: Design) -> Solution:
         """The stored coefficients, unless rounded, with the spectrum of their design."""
-        found = solve(design, self._penalties(self.statistics_.n_targets))
+        solution = solve(design, self._penalties(self.statistics_.n_targets))
         if self.coef_.dtype != np.float64:
-            return found
-        intercept = np.broadcast_to(np.asarray(self.intercept_, float), found.intercept.shape)
-        return replace(found, coef=np.atleast_2d(self.coef_).T, intercept=intercept)
+            return solution
+        intercept = np.broadcast_to(np.asarray(self.intercept_, float), solution.intercept.shape)
+        return replace(solution, coef=np.atleast_2d(self.coef_).T, intercept=intercept)

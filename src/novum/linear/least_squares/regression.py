@@ -130,7 +130,7 @@ class LinearRegression(LinearModel):
                 rows = self._rows_again(X, y, sample_weight, what)
                 errors = robust_errors(rows, design, solution, self.fit_intercept, covariance)
                 robust = covariance, errors
-            found = infer(
+            inference = infer(
                 design,
                 solution,
                 self.statistics_.weight,
@@ -138,7 +138,7 @@ class LinearRegression(LinearModel):
                 self.fit_intercept,
                 robust,
             )
-        return found.single() if self.statistics_.vector_target else found
+        return inference.single() if self.statistics_.vector_target else inference
 
     def influence(self, X: Any, y: Any, sample_weight: Any = None) -> Influence:
         """What each row of the fit does to it: leverage, Cook's distance, DFBETAS.
@@ -164,8 +164,8 @@ class LinearRegression(LinearModel):
                     "and ask one target at a time."
                 )
             design = self._design()
-            found, solution = self.inference(), self._solution(design)
-            return influence_of(rows, design, solution, found, self.fit_intercept)
+            inference, solution = self.inference(), self._solution(design)
+            return influence_of(rows, design, solution, inference, self.fit_intercept)
 
     def predict_interval(self, X: Any, confidence: float = 0.95) -> Floats:
         """Where new rows will lie: prediction intervals for normal errors of equal variance.
@@ -189,13 +189,15 @@ class LinearRegression(LinearModel):
 
     def _interval(self, X: Any, confidence: float, of_rows: float) -> Floats:
         """Intervals from the variance of the prediction and `of_rows` times that of a row."""
-        found = self.inference()
-        reach = found.reach(confidence)
+        inference = self.inference()
+        reach = inference.reach(confidence)
         middle = self.predict(X)
         with one_blas_thread():
             sample = check_features(self, X, accept_sparse=True, tell_unseen=False)
-            known = prediction_deviations(sample, self._design(), found.rows, self.fit_intercept)
-        half = np.multiply.outer(np.hypot(known, np.sqrt(of_rows)), found.residual_deviation)
+            known = prediction_deviations(
+                sample, self._design(), inference.rows, self.fit_intercept
+            )
+        half = np.multiply.outer(np.hypot(known, np.sqrt(of_rows)), inference.residual_deviation)
         return np.stack([middle - reach * half, middle + reach * half], axis=-1)
 
     def _check_inference(self, covariance: str) -> None:
@@ -211,11 +213,12 @@ class LinearRegression(LinearModel):
 
     def _rows_again(self, X: Any, y: Any, sample_weight: Any, what: str) -> Sample:
         rows = clone(self)._read(X, y, sample_weight, self.schema_)
-        found, known = sum_blocks(self._sum, rows, self.n_jobs), self.statistics_
-        if not found.isclose(known, _SAME_ROWS):
+        statistics, known = sum_blocks(self._sum, rows, self.n_jobs), self.statistics_
+        if not statistics.isclose(known, _SAME_ROWS):
             raise InputError(
                 f"{what} needs the rows of the fit, of total weight "
-                f"{known.weight:g}; these, of weight {found.weight:g}, are other rows. Pass the "
+                f"{known.weight:g}; these, of weight {statistics.weight:g}, are other rows. Pass "
+                "the "
                 "rows, targets and weights that were fitted."
             )
         return rows

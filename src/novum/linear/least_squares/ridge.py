@@ -124,8 +124,8 @@ class Ridge(LinearModel):
         squares = self.singular_[: self.rank_] ** 2
         penalties = self._penalties(self.statistics_.n_targets)
         counts = [float((squares / (squares + alpha)).sum()) for alpha in penalties]
-        found = np.array(counts) + self.fit_intercept
-        return float(found[0]) if self.statistics_.vector_target else found
+        degrees = np.array(counts) + self.fit_intercept
+        return float(degrees[0]) if self.statistics_.vector_target else degrees
 
     @property
     def _method(self) -> str:
@@ -155,12 +155,12 @@ def strengths(values: Any, name: str) -> Floats:
     [0.0, 1.5]
     """
     try:
-        found = np.asarray(values, np.float64)
+        alphas = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        found = np.array(np.nan)
-    if not (np.isfinite(found).all() and (found >= 0).all()):
+        alphas = np.array(np.nan)
+    if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
         raise InputError(f"{name} must be finite numbers of at least 0, got {values!r}.")
-    return found
+    return alphas
 
 
 class RidgeCV(LinearPredictor, Learner):
@@ -283,7 +283,7 @@ class RidgeCV(LinearPredictor, Learner):
             return self._left_out(ridge, sample, alphas), [slice(None)]
         splits = check_cv(self.cv).split(np.arange(sample.n_rows), sample.target, groups)
         folds = [fold_of(train, test, sample.n_rows) for train, test in splits]
-        found = np.full((*sample.targets.shape, alphas.size), np.nan)
+        errors = np.full((*sample.targets.shape, alphas.size), np.nan)
         for number, part in enumerate(fold_statistics(ridge, sample, folds)):
             if not part.rows > 0:
                 raise InputError(
@@ -291,11 +291,11 @@ class RidgeCV(LinearPredictor, Learner):
                     "other folds, such as shuffled ones."
                 )
             test, design = folds[number].test, Design.of(part, self.fit_intercept)
-            found[test] = _path_predictions(sample.rows(test), design, alphas)
+            errors[test] = _path_predictions(sample.rows(test), design, alphas)
         scored = [fold.test for fold in folds if sample.weights[fold.test].any()]
         if not scored:
             raise InputError("No fold tests a row of positive weight, so there is no score.")
-        return found, scored
+        return errors, scored
 
     def _left_out(self, ridge: Ridge, sample: Sample, alphas: Floats) -> Floats:
         """Predictions of every row by models without one copy of it, shape (n, t, n_alphas)."""
@@ -308,20 +308,20 @@ class RidgeCV(LinearPredictor, Learner):
         counted = sample.rows(weight > 0)
         design = Design.of(sum_blocks(ridge._sum, counted), self.fit_intercept)
         if counted.n_rows <= design.x.shape[1]:
-            found = np.empty((*sample.targets.shape, alphas.size))
-            found[weight > 0] = _left_out_of_few(counted, design, alphas, self.fit_intercept)
+            predicted = np.empty((*sample.targets.shape, alphas.size))
+            predicted[weight > 0] = _left_out_of_few(counted, design, alphas, self.fit_intercept)
             if counted.n_rows < sample.n_rows:
                 rest = sample.rows(weight == 0)
-                found[weight == 0] = _path_predictions(rest, design, alphas)
-            return found
-        found, remainder = leave_one_out_path(sample, design, alphas, self.fit_intercept)
+                predicted[weight == 0] = _path_predictions(rest, design, alphas)
+            return predicted
+        predicted, remainder = leave_one_out_path(sample, design, alphas, self.fit_intercept)
         for row in np.flatnonzero((remainder < SAFE_REMAINDER).any(axis=1)):
             left = weight.copy()
             left[row] -= min(weight[row], 1.0)
             part = replace(sample, weight=left).rows(left > 0)
             design = Design.of(sum_blocks(ridge._sum, part), self.fit_intercept)
-            found[row] = _path_predictions(sample.rows(slice(row, row + 1)), design, alphas)
-        return found
+            predicted[row] = _path_predictions(sample.rows(slice(row, row + 1)), design, alphas)
+        return predicted
 
     def _scores(self, sample: Sample, predictions: Floats) -> Floats:
         """Score of each target, or of all of them, and strength, shape (t or 1, n_alphas)."""
@@ -388,7 +388,7 @@ def leave_one_out_path(
     turned_targets = u.T @ design.y
     targets, weight = sample.targets, sample.weights
     shrink = 1 / (s[:, np.newaxis] ** 2 + alphas)
-    found = np.empty((*targets.shape, alphas.size))
+    predicted = np.empty((*targets.shape, alphas.size))
     remainder = np.empty((len(targets), alphas.size))
     for rows, x in treatment_blocks(sample):
         turned = (x - design.x_mean) @ vt.T
@@ -401,8 +401,8 @@ def leave_one_out_path(
             fitted = design.y_mean[t] + turned @ effects
             y = targets[rows, t][:, np.newaxis]
             with np.errstate(divide="ignore", invalid="ignore"):
-                found[rows, t] = y - (y - fitted) / remainder[rows]
-    return found, remainder
+                predicted[rows, t] = y - (y - fitted) / remainder[rows]
+    return predicted, remainder
 
 
 def _left_out_of_few(sample: Sample, design: Design, alphas: Floats, fit_intercept: bool) -> Floats:

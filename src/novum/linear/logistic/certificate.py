@@ -73,12 +73,12 @@ class Table:
     def of(cls, rows: Rows) -> Table:
         return cls(rows.center, rows.spread, float(rows.weight.sum()), rows.largest_norm)
 
-    def without_rows(self, found: Minimum, shape: Shape) -> Table:
+    def without_rows(self, minimum: Minimum, shape: Shape) -> Table:
         """The same with the one norm that the bounds of this minimum ask for."""
         scale = np.ones(shape.n_columns)
-        if _has_inverse(found, shape):
-            assert found.factor is not None
-            scale = _column_scale(found.factor, shape)[: shape.n_columns]
+        if _has_inverse(minimum, shape):
+            assert minimum.factor is not None
+            scale = _column_scale(minimum.factor, shape)[: shape.n_columns]
         return replace(self, largest_norm=partial(_known_norm, self.largest_norm(scale)))
 
 
@@ -86,8 +86,8 @@ def _known_norm(norm: float, _scale: Floats) -> float:
     return norm
 
 
-def _has_inverse(found: Minimum, shape: Shape) -> bool:
-    return found.factor is not None and shape.size <= _WIDEST_INVERSE
+def _has_inverse(minimum: Minimum, shape: Shape) -> bool:
+    return minimum.factor is not None and shape.size <= _WIDEST_INVERSE
 
 
 def _column_scale(factor: Factor, shape: Shape) -> Floats:
@@ -96,7 +96,7 @@ def _column_scale(factor: Factor, shape: Shape) -> Floats:
 
 
 def certify(
-    found: Minimum,
+    minimum: Minimum,
     shape: Shape,
     table: Table,
     *,
@@ -105,20 +105,20 @@ def certify(
     details: dict[str, Any] | None = None,
 ) -> Certificate:
     """The certificate of a fit that has an optimum, or may have one."""
-    bounds = proved_bounds(found, shape, table)
-    value = found.evaluation.value
-    expected = 0.5 * found.decrement**2
+    bounds = proved_bounds(minimum, shape, table)
+    value = minimum.evaluation.value
+    expected = 0.5 * minimum.decrement**2
     verdict = Verdict.STOPPED_EARLY
     if bounds is not None and bounds.gap <= _ROUNDING * value:
         verdict = Verdict.PROVED
-    elif found.converged:
+    elif minimum.converged:
         verdict = Verdict.WITHIN_TOLERANCE
-    known: dict[str, Any] = {"stopped_by": found.stopped_by, "expected_gap": expected}
+    known: dict[str, Any] = {"stopped_by": minimum.stopped_by, "expected_gap": expected}
     if bounds is not None and bounds.gap <= tol**2 * value:
         known["relative_tol"] = tol**2
     lower = None
     if bounds is not None:
-        lower = max(0.0, value - bounds.gap - _rounding_of_value(found, shape, table))
+        lower = max(0.0, value - bounds.gap - _rounding_of_value(minimum, shape, table))
     if bounds is None and verdict is Verdict.STOPPED_EARLY:
         # Weak, but true: no loss is negative.
         lower = 0.0
@@ -128,22 +128,22 @@ def certify(
         value=value,
         lower_bound=lower,
         distance_bound=None if bounds is None else bounds.distance,
-        residual=float(np.linalg.norm(found.evaluation.gradient)),
-        iterations=found.iterations,
-        trace=found.trace,
+        residual=float(np.linalg.norm(minimum.evaluation.gradient)),
+        iterations=minimum.iterations,
+        trace=minimum.trace,
         details={**known, **(details or {})},
         seconds=seconds,
     )
 
 
-def proved_bounds(found: Minimum, shape: Shape, table: Table) -> Bounds | None:
+def proved_bounds(minimum: Minimum, shape: Shape, table: Table) -> Bounds | None:
     """Bounds from the Hessian where there is one, else from the penalty; None if neither serves."""
-    allowance = _rounding_of_gradient(found, shape, table)
-    if _has_inverse(found, shape):
-        assert found.factor is not None
-        return _from_factor(found, found.factor, allowance, shape, table)
+    allowance = _rounding_of_gradient(minimum, shape, table)
+    if _has_inverse(minimum, shape):
+        assert minimum.factor is not None
+        return _from_factor(minimum, minimum.factor, allowance, shape, table)
     if shape.penalty > 0:
-        return _from_penalty(found, allowance, shape, table)
+        return _from_penalty(minimum, allowance, shape, table)
     return None
 
 
@@ -165,7 +165,7 @@ def gap_and_reach(decrement: float, rate: float) -> tuple[float, float] | None:
 
 
 def _from_factor(
-    found: Minimum, factor: Factor, allowance: Floats, shape: Shape, table: Table
+    minimum: Minimum, factor: Factor, allowance: Floats, shape: Shape, table: Table
 ) -> Bounds | None:
     """Bounds by the Hessian at a point `moved` away, whose norm is off by a known factor."""
     inverse = factor.scaled_inverse
@@ -174,15 +174,15 @@ def _from_factor(
     if factor.ridge > 0 or not np.isfinite(largest) or largest > 1e12:
         return None
     rounding = math.sqrt(largest) * float(np.linalg.norm(factor.scale * allowance))
-    decrement = factor.norm(found.evaluation.gradient) + rounding
+    decrement = factor.norm(minimum.evaluation.gradient) + rounding
     rate = math.sqrt(largest) * _largest_row(factor, shape, table)
-    drift = math.exp(min(700.0, 0.5 * rate * found.moved))
+    drift = math.exp(min(700.0, 0.5 * rate * minimum.moved))
     known = gap_and_reach(decrement * drift, rate * drift)
     if known is None:
         return None
     gap, reach = known[0], known[1] * drift
-    if found.last_step.any():
-        reach = min(reach + decrement, _after_step(reach, rate, found.moved, rounding, largest))
+    if minimum.last_step.any():
+        reach = min(reach + decrement, _after_step(reach, rate, minimum.moved, rounding, largest))
     return Bounds(gap, reach * _user_root(factor, shape, table.center))
 
 
@@ -228,15 +228,15 @@ def _user_root(factor: Factor, shape: Shape, center: Floats) -> float:
     return math.sqrt(max(total, 0.0))
 
 
-def _from_penalty(found: Minimum, allowance: Floats, shape: Shape, table: Table) -> Bounds | None:
+def _from_penalty(minimum: Minimum, allowance: Floats, shape: Shape, table: Table) -> Bounds | None:
     """Bounds by the penalty, which curves everything but the intercepts."""
-    gradient = np.abs(found.evaluation.gradient) + allowance
+    gradient = np.abs(minimum.evaluation.gradient) + allowance
     if not shape.fit_intercept:
         size = float(np.linalg.norm(gradient))
         return Bounds(size**2 / (2 * shape.penalty), size / shape.penalty)
     by_class = gradient.reshape(-1, shape.width)
     slopes, offsets = (float(np.linalg.norm(g)) for g in (by_class[:, :-1], by_class[:, -1]))
-    S = shape.intercept_hessian(found.evaluation.mixed)
+    S = shape.intercept_hessian(minimum.evaluation.mixed)
     least, trace = float(np.linalg.eigvalsh(S)[0]), float(np.trace(S))
     if not least > 1e-9 * trace > 0:
         return None
@@ -256,29 +256,29 @@ def _from_penalty(found: Minimum, allowance: Floats, shape: Shape, table: Table)
     return Bounds(gap, math.hypot(away, offset))
 
 
-def _rounding_of_gradient(found: Minimum, shape: Shape, table: Table) -> Floats:
+def _rounding_of_gradient(minimum: Minimum, shape: Shape, table: Table) -> Floats:
     """Size of the rounding errors of the gradient, (P,).
 
     Residuals `r` are right to a few units of their last place, and so are scores. The sum of
     `w r z_j` is then off by about `eps sqrt(sum w r^2 sum w z_j^2)`, where `r^2 <= loss`.
     """
     size = np.append(table.spread, 1.0)[: shape.width]
-    unit = 16 * EPSILON * _size_of_scores(found, shape, table)
-    unit *= math.sqrt(table.weight * max(found.evaluation.value, 1e-300))
-    penalized = 4 * EPSILON * np.abs(shape.penalties * found.vector)
-    return np.tile(unit * size, found.vector.size // shape.width) + penalized
+    unit = 16 * EPSILON * _size_of_scores(minimum, shape, table)
+    unit *= math.sqrt(table.weight * max(minimum.evaluation.value, 1e-300))
+    penalized = 4 * EPSILON * np.abs(shape.penalties * minimum.vector)
+    return np.tile(unit * size, minimum.vector.size // shape.width) + penalized
 
 
-def _rounding_of_value(found: Minimum, shape: Shape, table: Table) -> float:
+def _rounding_of_value(minimum: Minimum, shape: Shape, table: Table) -> float:
     """Size of the rounding errors of the objective.
 
     A score that is off by `e` changes a loss by no more than `2 e (1 - p)`, where `1 - p <= loss`.
     """
-    return 4 * EPSILON * _size_of_scores(found, shape, table) * found.evaluation.value
+    return 4 * EPSILON * _size_of_scores(minimum, shape, table) * minimum.evaluation.value
 
 
-def _size_of_scores(found: Minimum, shape: Shape, table: Table) -> float:
+def _size_of_scores(minimum: Minimum, shape: Shape, table: Table) -> float:
     """One, and the sum of the absolute products that make a score of an ordinary row."""
     size = np.append(table.spread, 1.0)[: shape.width]
-    V = np.abs(found.vector.reshape(-1, shape.width))
+    V = np.abs(minimum.vector.reshape(-1, shape.width))
     return 1.0 + float((V @ size).max(initial=0.0))

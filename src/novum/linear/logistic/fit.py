@@ -150,22 +150,22 @@ def fit_rows(
     first = loss.start() if start is None else _centered_start(start, rows, shape)
     name = choose_solver(rows, shape) if solver == "auto" else solver
     _check_size(shape, name)
-    found = _minimize(loss, first, name, tol, max_iter, progress)
-    found, separation = _examined(loss, found, tol, max_iter, progress)
+    minimum = _minimize(loss, first, name, tol, max_iter, progress)
+    minimum, separation = _examined(loss, minimum, tol, max_iter, progress)
     details = {"solver": name, "parameters": shape.size, "passes": loss.passes}
     if independent is not None:
         details["independent_columns"] = len(independent.kept)
     if separation is not None:
         if independent is not None:
             separation = widened(separation, independent, rows.center, whole)
-        certificate = unbounded(found, separation, clock.seconds, details)
+        certificate = unbounded(minimum, separation, clock.seconds, details)
     else:
         # The bounds wait until somebody looks; a fit that has converged needs no warning.
-        table = Table.of(rows).without_rows(found, shape)
-        prove = partial(certify, found, shape, table, tol=tol, seconds=clock.seconds)
-        waits = found.converged and shape.size <= _FEW_PARAMETERS
+        table = Table.of(rows).without_rows(minimum, shape)
+        prove = partial(certify, minimum, shape, table, tol=tol, seconds=clock.seconds)
+        waits = minimum.converged and shape.size <= _FEW_PARAMETERS
         certificate = later(prove, details=details) if waits else prove(details=details)
-    return as_fit(found, certificate, separation, shape, whole, independent, moments)
+    return as_fit(minimum, certificate, separation, shape, whole, independent, moments)
 
 
 # --- Solvers --------------------------------------------------------------------------------------
@@ -213,14 +213,14 @@ def _centered_start(start: Floats, rows: Rows, shape: Shape) -> Floats:
 
 
 def _examined(
-    loss: PenalizedLoss, found: Minimum, tol: float, max_iter: int, progress: Progress
+    loss: PenalizedLoss, minimum: Minimum, tol: float, max_iter: int, progress: Progress
 ) -> tuple[Minimum, Separation | None]:
     """Looks for separation where nothing proves an optimum; goes on if there is none."""
     rows, shape = loss.rows, loss.shape
     if shape.penalty > 0:
-        return found, None
-    if found.stopped_by == "tol" and proved_bounds(found, shape, Table.of(rows)) is not None:
-        return found, None
+        return minimum, None
+    if minimum.stopped_by == "tol" and proved_bounds(minimum, shape, Table.of(rows)) is not None:
+        return minimum, None
     scale = search_scale(rows.spread, shape)
 
     def look(direction: Floats, level: float) -> Margins:
@@ -232,13 +232,13 @@ def _examined(
         assert seen is not None
         return seen
 
-    separation = search(look, found.vector, scale, rows.center, shape)
-    if separation is None and found.stopped_by == "slow":
-        left = max(1, max_iter - found.iterations)
-        found = newton_from_subsamples(
-            loss, found.vector, tol=tol, max_iter=left, watch=lambda _: progress.advance()
+    separation = search(look, minimum.vector, scale, rows.center, shape)
+    if separation is None and minimum.stopped_by == "slow":
+        left = max(1, max_iter - minimum.iterations)
+        minimum = newton_from_subsamples(
+            loss, minimum.vector, tol=tol, max_iter=left, watch=lambda _: progress.advance()
         )
-    return found, separation
+    return minimum, separation
 
 
 def search_scale(spread: Floats, shape: Shape) -> Floats:
@@ -269,18 +269,18 @@ def widened(
 
 
 def unbounded(
-    found: Minimum, separation: Separation, seconds: float, details: dict[str, Any]
+    minimum: Minimum, separation: Separation, seconds: float, details: dict[str, Any]
 ) -> Certificate:
     """The certificate of a fit whose optimum is at infinity."""
     complete = separation.kind == "complete"
     return Certificate(
         objective=LOSS,
         verdict=Verdict.UNBOUNDED,
-        value=found.evaluation.value,
+        value=minimum.evaluation.value,
         lower_bound=0.0 if complete else None,
-        residual=float(np.linalg.norm(found.evaluation.gradient)),
-        iterations=found.iterations,
-        trace=found.trace,
+        residual=float(np.linalg.norm(minimum.evaluation.gradient)),
+        iterations=minimum.iterations,
+        trace=minimum.trace,
         details={
             **details,
             "stopped_by": "separation",
@@ -294,7 +294,7 @@ def unbounded(
 
 
 def as_fit(
-    found: Minimum,
+    minimum: Minimum,
     certificate: Certificate,
     separation: Separation | None,
     shape: Shape,
@@ -303,17 +303,17 @@ def as_fit(
     moments: Floats | None,
 ) -> LogisticFit:
     """The result in the user's columns; `center` is that of all of them."""
-    W = shape.coefficients(found.vector)
+    W = shape.coefficients(minimum.vector)
     coef = W[:, :-1] if independent is None else independent.smallest(W[:, :-1])
     # The center is a mean of rows, where both sets of coefficients give the same scores.
     intercept = W[:, -1] - coef @ center
     information = None
-    if found.hessian is not None and found.moved == 0 and shape.size <= KEPT_INFORMATION:
-        information = found.hessian - np.diag(shape.penalties)
+    if minimum.hessian is not None and minimum.moved == 0 and shape.size <= KEPT_INFORMATION:
+        information = minimum.hessian - np.diag(shape.penalties)
     return LogisticFit(
         np.ascontiguousarray(coef),
         intercept if shape.fit_intercept else np.zeros_like(intercept),
-        found,
+        minimum,
         certificate,
         separation,
         information,

@@ -148,15 +148,15 @@ class ChiSquaredTest(NamedTuple):
         return cls(statistic, degrees_of_freedom, p)
 
 
-def _lines(found: LogisticInference) -> list[str]:
-    names = [printable(name) for name in found.names]
+def _lines(inference: LogisticInference) -> list[str]:
+    names = [printable(name) for name in inference.names]
     width = max(map(len, names))
-    coef, errors = np.atleast_2d(found.coef), np.atleast_2d(found.standard_errors)
-    z, p = np.atleast_2d(found.z_values), np.atleast_2d(found.p_values)
-    ends = found.intervals().reshape(*coef.shape, 2)
+    coef, errors = np.atleast_2d(inference.coef), np.atleast_2d(inference.standard_errors)
+    z, p = np.atleast_2d(inference.z_values), np.atleast_2d(inference.p_values)
+    ends = inference.intervals().reshape(*coef.shape, 2)
     lines: list[str] = []
-    for k, label in enumerate(found.classes):
-        lines.append(f"{printable(str(label))} against {printable(str(found.reference))}")
+    for k, label in enumerate(inference.classes):
+        lines.append(f"{printable(str(label))} against {printable(str(inference.reference))}")
         lines.append(
             f"{'':{width}}  {'coef':>12} {'std err':>11} {'z':>9} {'P>|z|':>9} {'odds':>10}   "
             "95 % interval"
@@ -167,10 +167,11 @@ def _lines(found: LogisticInference) -> list[str]:
                 f"{p[k, j]:9.2g} {np.exp(min(coef[k, j], 700.0)):10.4g}   "
                 f"[{ends[k, j, 0]:.6g}, {ends[k, j, 1]:.6g}]"
             )
-    test = found.likelihood_ratio
+    test = inference.likelihood_ratio
     lines.append(
-        f"log-likelihood {found.log_likelihood:.6g} (null {found.null_log_likelihood:.6g}), "
+        f"log-likelihood {inference.log_likelihood:.6g} (null "
+        f"{inference.null_log_likelihood:.6g}), "
         f"likelihood ratio {test.statistic:.4g} on {test.degrees_of_freedom} degrees of freedom, "
-        f"P {test.p_value:.2g}, {found.covariance} covariance"
+        f"P {test.p_value:.2g}, {inference.covariance} covariance"
     )
-    return [*lines, *(f"note: {note}" for note in found.notes)]
+    return [*lines, *(f"note: {note}" for note in inference.notes)]

@@ -78,18 +78,18 @@ class LogisticSummary:
     moments: Floats | None = None
 
     @classmethod
-    def of(cls, found: LogisticFit, class_weights: Floats, penalty: float) -> LogisticSummary:
-        d, independent = len(found.center), found.independent
-        value = found.minimum.evaluation.value
+    def of(cls, fit: LogisticFit, class_weights: Floats, penalty: float) -> LogisticSummary:
+        d, independent = len(fit.center), fit.independent
+        value = fit.minimum.evaluation.value
         return cls(
             class_weights,
-            value - 0.5 * penalty * float((found.coef**2).sum()),
+            value - 0.5 * penalty * float((fit.coef**2).sum()),
             penalty,
-            found.center,
+            fit.center,
             np.arange(d) if independent is None else independent.kept.astype(np.int64),
             np.empty((d, 0)) if independent is None else independent.null_space,
-            found.information,
-            found.moments,
+            fit.information,
+            fit.moments,
         )
 
     def check(self, n_classes: int, n_columns: int) -> None:
@@ -261,11 +261,11 @@ def _covariance(
     if covariance == "classical":
         return inverse if summary.penalty == 0 else inverse @ information @ inverse
     assert outer is not None
-    found = inverse @ outer @ inverse
+    sandwich = inverse @ outer @ inverse
     if covariance == "HC1":
         n = float(summary.class_weights.sum())
-        found = found * n / max(n - len(H), 1.0)
-    return np.asarray(found)
+        sandwich = sandwich * n / max(n - len(H), 1.0)
+    return np.asarray(sandwich)
 
 
 def _undetermined(summary: LogisticSummary, fit_intercept: bool) -> Mask:

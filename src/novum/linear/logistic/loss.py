@@ -190,5 +190,5 @@ def reduced_hessian(blocks: Floats, basis: Floats) -> Floats:
     whole[rows, columns] = blocks
     whole[columns, rows] = blocks
     half = np.tensordot(basis, whole, axes=(0, 0))
-    found = np.tensordot(basis, half, axes=(0, 1))
-    return np.ascontiguousarray(found.transpose(1, 2, 0, 3).reshape(q * p, q * p))
+    hessian = np.tensordot(basis, half, axes=(0, 1))
+    return np.ascontiguousarray(hessian.transpose(1, 2, 0, 3).reshape(q * p, q * p))

@@ -114,10 +114,10 @@ def newton_from_subsamples(
         if not part.rows.class_weights.all():
             continue
         # So few rows know the optimum to a decrement of about sqrt(stride P), no better.
-        found = newton(
+        minimum = newton(
             part, start, factor, goal=0.3 * np.sqrt(size), tol=0.0, max_iter=min(12, max_iter)
         )
-        start, factor = found.vector, found.factor
+        start, factor = minimum.vector, minimum.factor
     return newton(loss, start, factor, tol=tol, max_iter=max_iter, watch=watch, patience=patience)
 
 
@@ -217,10 +217,10 @@ def _checked_step(
         if np.array_equal(candidate, vector):
             return None
         with np.errstate(over="ignore", invalid="ignore"):
-            found, local = evaluate(candidate)
-        gain = now.value - found.value
-        if np.isfinite(found.value) and gain >= _ARMIJO * length * promise - slack:
-            return length, candidate, found, local
+            evaluation, local = evaluate(candidate)
+        gain = now.value - evaluation.value
+        if np.isfinite(evaluation.value) and gain >= _ARMIJO * length * promise - slack:
+            return length, candidate, evaluation, local
         length *= 0.5
     return None
 
@@ -239,27 +239,27 @@ def newton_conjugate(
     first = _norm(now.gradient, weights)
     while True:
         limit = tol * loss.size(now.value)
-        found = Minimum(vector, now, "", trace, _bound(now, loss.shape))
-        if found.decrement > limit:
+        minimum = Minimum(vector, now, "", trace, _bound(now, loss.shape))
+        if minimum.decrement > limit:
             if _flattened(now, curved):
                 weights, curved = _positive(local.diagonal()), now
             share = _norm(now.gradient, weights) / first if first else 0.0
             forcing = min(0.25, float(np.sqrt(share)))
-            step, found.decrement = _inner(local, now.gradient, weights, forcing)
-        if found.decrement <= limit:
-            found.stopped_by = "tol"
+            step, minimum.decrement = _inner(local, now.gradient, weights, forcing)
+        if minimum.decrement <= limit:
+            minimum.stopped_by = "tol"
         elif len(trace) > max_iter:
-            found.stopped_by = "max_iter"
-        if found.stopped_by:
-            return found
+            minimum.stopped_by = "max_iter"
+        if minimum.stopped_by:
+            return minimum
         taken = _checked_step(loss.local, vector, now, step)
         if taken is None:
-            found.stopped_by = "rounding"
-            return found
+            minimum.stopped_by = "rounding"
+            return minimum
         _, vector, now, local = taken
         trace.append(now.value)
         if watch(now):
-            return Minimum(vector, now, "callback", trace, found.decrement)
+            return Minimum(vector, now, "callback", trace, minimum.decrement)
 
 
 def _inner(

@@ -115,12 +115,12 @@ class LogisticPredictor(DecisionMixin, ClassifierMixin):
         return Coding(self.schema_).scores(sample, self.coef_.T) + self.intercept_
 
     def _code(self, label: Any) -> int:
-        found = np.flatnonzero(self.classes_ == label)
-        if not found.size:
+        positions = np.flatnonzero(self.classes_ == label)
+        if not positions.size:
             raise InputError(
                 f"{label_text(label)} is not one of the classes {listed(self.classes_.tolist())}."
             )
-        return int(found[0])
+        return int(positions[0])
 
     def _check_state(self) -> None:
         """Refuses a loaded model whose parts do not fit together."""

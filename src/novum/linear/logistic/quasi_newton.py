@@ -52,32 +52,32 @@ def sketched(
     hessian = _hessian(part, start)
     while True:
         left = max_iter - max(0, len(trace) - 1)
-        found = lbfgs(
+        minimum = lbfgs(
             loss, start, Factor(hessian).solve, tol=tol, max_iter=min(left, ROUND), watch=watch
         )
-        trace += found.trace if not trace else found.trace[1:]
-        start, found.trace = found.vector, trace
+        trace += minimum.trace if not trace else minimum.trace[1:]
+        start, minimum.trace = minimum.vector, trace
         # The guess is that of the round's start: only the Hessian of its end can say it is done.
         hessian = _hessian(part, start)
-        found.decrement = Factor(hessian).norm(found.evaluation.gradient)
-        done = found.decrement <= 2 * tol * loss.size(found.evaluation.value)
-        if done or found.stopped_by == "callback" or len(trace) > max_iter:
+        minimum.decrement = Factor(hessian).norm(minimum.evaluation.gradient)
+        done = minimum.decrement <= 2 * tol * loss.size(minimum.evaluation.value)
+        if done or minimum.stopped_by == "callback" or len(trace) > max_iter:
             break
-        if found.stopped_by == "rounding":
+        if minimum.stopped_by == "rounding":
             break
-        found.stopped_by = "max_iter"
+        minimum.stopped_by = "max_iter"
     if done:
-        found.stopped_by = "tol"
-    return _with_lower_hessian(found, hessian, part.shape, stride)
+        minimum.stopped_by = "tol"
+    return _with_lower_hessian(minimum, hessian, part.shape, stride)
 
 
-def _with_lower_hessian(found: Minimum, hessian: Floats, shape: Shape, stride: int) -> Minimum:
+def _with_lower_hessian(minimum: Minimum, hessian: Floats, shape: Shape, stride: int) -> Minimum:
     """Adds a factor for the certificate: rows only add curvature, so that of some is a bound."""
     penalties = np.diag(shape.penalties)
     lower = (hessian - penalties) / stride + penalties
-    found.factor = Factor(lower)
-    found.hessian = lower if stride == 1 else None
-    return found
+    minimum.factor = Factor(lower)
+    minimum.hessian = lower if stride == 1 else None
+    return minimum
 
 
 def _hessian(loss: PenalizedLoss, vector: Floats) -> Floats:
@@ -106,22 +106,22 @@ def lbfgs(
     pairs: list[tuple[Floats, Floats, float]] = []
     while True:
         decrement = float(np.sqrt(max(0.0, float(now.gradient @ guess(now.gradient)))))
-        found = Minimum(vector, now, "", trace, decrement)
+        minimum = Minimum(vector, now, "", trace, decrement)
         if decrement <= max(goal, tol * loss.size(now.value)):
-            found.stopped_by = "tol"
+            minimum.stopped_by = "tol"
         elif len(trace) > max_iter:
-            found.stopped_by = "max_iter"
+            minimum.stopped_by = "max_iter"
         elif len(trace) > STUCK and trace[-1 - STUCK] - trace[-1] <= ROUNDING * trace[-1]:
-            found.stopped_by = "rounding"
-        if found.stopped_by:
-            return found
+            minimum.stopped_by = "rounding"
+        if minimum.stopped_by:
+            return minimum
         direction = -_two_loops(now.gradient, pairs, guess)
         if not float(direction @ now.gradient) < 0:
             pairs, direction = [], -guess(now.gradient)
         step = backtracking(loss.value_and_gradient, vector, now.value, now.gradient, direction)
         if step is None:
-            found.stopped_by = "rounding"
-            return found
+            minimum.stopped_by = "rounding"
+            return minimum
         _remember(pairs, step.params - vector, step.gradient - now.gradient)
         # The step that is accepted is the one that was looked at last.
         assert loss.latest is not None

@@ -229,7 +229,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
             if start is not None and start.shape != (m, shape.n_columns + 1):
                 start = None
             solver = "auto" if self.solver in _OTHER_SOLVERS else self.solver
-            found = fit_rows(
+            fit = fit_rows(
                 read.rows,
                 sample,
                 shape,
@@ -240,7 +240,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
                 progress=progress,
                 watch=watch,
             )
-            self._store(found, sample.schema, read.classes, read.rows.class_weights)
+            self._store(fit, sample.schema, read.classes, read.rows.class_weights)
             round_attributes(self, X, "coef_", "intercept_")
         return self
 
@@ -303,7 +303,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
             factors = class_factors(
                 known.classes, known.class_weights, self.class_weight, self.prior
             )
-            found = fit_passes(
+            fit = fit_passes(
                 passes,
                 known,
                 factors,
@@ -314,7 +314,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
                 progress=progress,
             )
             set_feature_names(self, known.schema)
-            self._store(found, known.schema, known.classes, known.class_weights * factors)
+            self._store(fit, known.schema, known.classes, known.class_weights * factors)
         return self
 
     # Inference
@@ -389,7 +389,7 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
                 f"Groups are offered for two classes, but y has {loss.n_classes}. Put the model "
                 "into OneVsRestClassifier, or use L1."
             )
-        found = fit_sparse(
+        fit = fit_sparse(
             sample,
             loss,
             penalty,
@@ -401,16 +401,16 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
         )
         self.schema_, self.classes_ = sample.schema, classes
         self.class_prior_ = totals / totals.sum()
-        self.coef_, self.intercept_ = found.coef, found.intercept
+        self.coef_, self.intercept_ = fit.coef, fit.intercept
         self.certificate_, self.separation_ = (
-            found.certified("sum of log losses + penalty", self.tol, watch),
+            fit.certified("sum of log losses + penalty", self.tol, watch),
             None,
         )
-        d = found.coef.shape[1]
+        d = fit.coef.shape[1]
         self.summary_ = LogisticSummary(
-            totals, found.loss, strength, np.zeros(d), np.arange(d), np.empty((d, 0)), None
+            totals, fit.loss, strength, np.zeros(d), np.arange(d), np.empty((d, 0)), None
         )
-        self.n_iter_ = np.array([max(1, found.steps)], np.int32)
+        self.n_iter_ = np.array([max(1, fit.steps)], np.int32)
         warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
 
     def _weighted(self, sample: Sample) -> tuple[Array, Floats, Floats]:
@@ -447,18 +447,18 @@ class LogisticRegression(LogisticPredictor, CallbackSupport, Learner):
             return None
         return np.column_stack([self.coef_, self.intercept_])
 
-    def _store(self, found: LogisticFit, schema: Schema, classes: Array, weights: Floats) -> None:
+    def _store(self, fit: LogisticFit, schema: Schema, classes: Array, weights: Floats) -> None:
         self.schema_ = schema
         self.classes_ = classes
         self.class_prior_ = weights / weights.sum()
-        self.coef_, self.intercept_ = found.coef, found.intercept
-        self.certificate_, self.separation_ = found.certificate, found.separation
-        self.summary_ = LogisticSummary.of(found, weights, self._penalty()[1])
-        self.n_iter_ = np.array([found.minimum.iterations], np.int32)
-        if found.separation is not None:
-            found.separation.warn(type(self).__name__)
-        elif not found.minimum.converged:
-            warn_if_stopped(found.certificate, type(self).__name__, stacklevel=5)
+        self.coef_, self.intercept_ = fit.coef, fit.intercept
+        self.certificate_, self.separation_ = fit.certificate, fit.separation
+        self.summary_ = LogisticSummary.of(fit, weights, self._penalty()[1])
+        self.n_iter_ = np.array([fit.minimum.iterations], np.int32)
+        if fit.separation is not None:
+            fit.separation.warn(type(self).__name__)
+        elif not fit.minimum.converged:
+            warn_if_stopped(fit.certificate, type(self).__name__, stacklevel=5)
 
     def _check_state(self) -> None:
         super()._check_state()

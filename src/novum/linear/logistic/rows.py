@@ -318,10 +318,10 @@ class SparseRows(Rows):
         return self.as_dense.sums(W, hessian=True) if hessian else self._pass(W)[0]
 
     def curvature(self, W: Floats) -> tuple[LossSums, Curvature]:
-        found, state = self._pass(W)
+        sums, state = self._pass(W)
         weights = state if len(W) == 1 else own_curvature(state, self.weight)
         product = _BinaryProduct(self, weights[:, 0]) if len(W) == 1 else _Product(self, state)
-        return found, Curvature(product, lambda: self._diagonal(weights))
+        return sums, Curvature(product, lambda: self._diagonal(weights))
 
     def strided(self, stride: int) -> SparseRows:
         chosen = slice(None, None, stride)
@@ -420,8 +420,10 @@ class SparseRows(Rows):
             value += sparse_binary_pass(
                 *arrays, sign[rows], w[rows], coef, shift, residual[rows], state[rows], gradient
             )
-        found = self._centered(gradient[np.newaxis], residual.sum(keepdims=True))
-        return LossSums(float(value), found, np.array([[state.sum()]])), state[:, np.newaxis]
+        gradient_sums = self._centered(gradient[np.newaxis], residual.sum(keepdims=True))
+        return LossSums(float(value), gradient_sums, np.array([[state.sum()]])), state[
+            :, np.newaxis
+        ]
 
     def _softmax_pass(self, W: Floats) -> tuple[LossSums, Floats]:
         from novum.linear.logistic.sparse_kernels import sparse_softmax_pass

@@ -167,12 +167,12 @@ def find_direction(look: Look, size: int, start: Floats) -> tuple[Floats, Margin
                 return _widest(look, cuts, direction, seen)
         else:
             seen = look(np.ones(size), 0.0)
-        found = _program(
+        optimum = _program(
             -seen.total / max(float(np.abs(seen.total).max()), 1e-300), -cuts, bounds=(-1.0, 1.0)
         )
-        if found.x is None or -found.fun <= 1e-9:
+        if optimum.x is None or -optimum.fun <= 1e-9:
             return None
-        direction = found.x
+        direction = optimum.x
     return None
 
 
@@ -188,15 +188,15 @@ def _widest(look: Look, cuts: Floats, direction: Floats, seen: Margins) -> tuple
         if below.strict == below.rows:
             return now, below
         cuts = np.concatenate([cuts, below.cuts])
-        found = _program(
+        optimum = _program(
             np.append(np.zeros(now.size), -1.0),
             np.column_stack([-cuts, np.ones(len(cuts))]),
             bounds=[(-1.0, 1.0)] * now.size + [(0.0, 1.0)],
         )
-        if found.x is None or found.x[-1] <= POSITIVE:
+        if optimum.x is None or optimum.x[-1] <= POSITIVE:
             return known
-        now = found.x[:-1]
-        below = look(now, float(found.x[-1]))
+        now = optimum.x[:-1]
+        below = look(now, float(optimum.x[-1]))
     return known
 
 

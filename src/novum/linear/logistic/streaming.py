@@ -283,16 +283,18 @@ def fit_passes(
     problem = LogisticSums(reader, center, shape, shape.null_vector(weights))
     problem.lightest = known.lightest * float(factors.min())
     table = Table(center, spread, float(weights.sum()), lambda s: float(np.linalg.norm(s * reach)))
-    found, separation = _solved(passes, problem, table, tol, max_iter, progress)
+    minimum, separation = _solved(passes, problem, table, tol, max_iter, progress)
     details: dict[str, Any] = {"solver": "newton-cholesky", "parameters": shape.size}
     if independent is not None:
         details["independent_columns"] = len(independent.kept)
     if separation is None:
-        certificate = certify(found, shape, table, tol=tol, seconds=clock.seconds, details=details)
+        certificate = certify(
+            minimum, shape, table, tol=tol, seconds=clock.seconds, details=details
+        )
     else:
         separation = _whole(separation, independent, center, whole)
-        certificate = unbounded(found, separation, clock.seconds, details)
-    return as_fit(found, certificate, separation, shape, whole, independent, moments)
+        certificate = unbounded(minimum, separation, clock.seconds, details)
+    return as_fit(minimum, certificate, separation, shape, whole, independent, moments)
 
 
 def _whole(
@@ -312,14 +314,14 @@ def _solved(
     rule = StopRule(tol=None, residual_tol=FINISH * tol, max_iter=max_iter)
     problem.patience, problem.tol = problem.shape.penalty == 0, tol
     try:
-        found = _minimum(problem, fit_sums(problem, passes, stop=rule, progress=progress))
+        minimum = _minimum(problem, fit_sums(problem, passes, stop=rule, progress=progress))
     except _NoGain as reached:
         here = problem.shape.evaluation(reached.sums, reached.vector)
-        found = Minimum(reached.vector, here, "slow", reached.trace, np.inf)
+        minimum = Minimum(reached.vector, here, "slow", reached.trace, np.inf)
     if problem.shape.penalty > 0 or (
-        found.converged and proved_bounds(found, problem.shape, table) is not None
+        minimum.converged and proved_bounds(minimum, problem.shape, table) is not None
     ):
-        return found, None
+        return minimum, None
     scale = search_scale(table.spread, problem.shape)
 
     def look(direction: Floats, level: float) -> Margins:
@@ -327,11 +329,11 @@ def _solved(
         seen: Margins = passes(step)
         return seen
 
-    separation = search(look, found.vector, scale, table.center, problem.shape)
-    if separation is None and found.stopped_by == "slow":
-        problem.patience, problem.first = False, found.vector
-        found = _minimum(problem, fit_sums(problem, passes, stop=rule, progress=progress))
-    return found, separation
+    separation = search(look, minimum.vector, scale, table.center, problem.shape)
+    if separation is None and minimum.stopped_by == "slow":
+        problem.patience, problem.first = False, minimum.vector
+        minimum = _minimum(problem, fit_sums(problem, passes, stop=rule, progress=progress))
+    return minimum, separation
 
 
 def _minimum(problem: LogisticSums, fitted: Fitted[Floats, LossSums]) -> Minimum:

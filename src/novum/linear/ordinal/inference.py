@@ -235,11 +235,11 @@ class ScoreStep:
 
     def __call__(self, rows: OrdinalRows) -> ScoreSums:
         m, width = self.m, rows.z.shape[1] + 1
-        found = self.link.slopes(*interval_ends(self.params, rows, m))
+        derivatives = self.link.slopes(*interval_ends(self.params, rows, m))
         n = np.arange(len(rows.codes))
         slopes = np.zeros((len(n), m + 2))
-        slopes[n, rows.codes + 1] = found.upper
-        slopes[n, rows.codes] += found.lower
+        slopes[n, rows.codes + 1] = derivatives.upper
+        slopes[n, rows.codes] += derivatives.lower
         design = np.column_stack([np.ones(len(n)), rows.z])
         weighted = rows.weight[:, np.newaxis] * slopes[:, 1:-1]
         information = np.zeros((m, width, m, width))
@@ -301,14 +301,14 @@ def _deviations(m: int, rank: int) -> tuple[Floats, int]:
     Rows are (threshold k; 1, z); columns theta_k, b, d_1, ..., d_m-1.
     """
     width, n_nuisance = rank + 1, m + rank
-    found = np.zeros((m * width, n_nuisance + rank * (m - 1)))
+    deviations = np.zeros((m * width, n_nuisance + rank * (m - 1)))
     for k in range(m):
-        found[k * width, k] = 1.0
+        deviations[k * width, k] = 1.0
         slopes = np.arange(rank)
-        found[k * width + 1 + slopes, m + slopes] = -1.0
+        deviations[k * width + 1 + slopes, m + slopes] = -1.0
         if k:
-            found[k * width + 1 + slopes, n_nuisance + (k - 1) * rank + slopes] = -1.0
-    return found, n_nuisance
+            deviations[k * width + 1 + slopes, n_nuisance + (k - 1) * rank + slopes] = -1.0
+    return deviations, n_nuisance
 
 
 def _left_over(information: Floats, n_nuisance: int) -> Floats:

@@ -168,15 +168,15 @@ def newton_sums(link: Link, params: Floats, rows: OrdinalRows, m: int) -> Newton
     if not (np.diff(params[:m]) > 0).all():
         nothing = np.zeros((size, size))
         return NewtonSums(np.inf, nothing[0], nothing, float(weight.sum()), reach)
-    found = link.slopes(*interval_ends(params, rows, m))
-    upper, lower = weight * found.upper, weight * found.lower
-    bend_upper = weight * (found.upper_upper + found.upper_lower)
-    bend_lower = weight * (found.lower_lower + found.upper_lower)
+    slopes = link.slopes(*interval_ends(params, rows, m))
+    upper, lower = weight * slopes.upper, weight * slopes.lower
+    bend_upper = weight * (slopes.upper_upper + slopes.upper_lower)
+    bend_lower = weight * (slopes.lower_lower + slopes.upper_lower)
     gradient, hessian = np.zeros(size), np.zeros((size, size))
     by_class = {name: np.bincount(codes, values, m + 1) for name, values in (
         ("upper", upper), ("lower", lower),
-        ("upper_upper", weight * found.upper_upper), ("lower_lower", weight * found.lower_lower),
-        ("upper_lower", weight * found.upper_lower),
+        ("upper_upper", weight * slopes.upper_upper), ("lower_lower", weight * slopes.lower_lower),
+        ("upper_lower", weight * slopes.upper_lower),
     )}  # fmt: skip
     gradient[:m] = -by_class["upper"][:m] - by_class["lower"][1:]
     gradient[m:] = (upper + lower) @ z
@@ -191,7 +191,7 @@ def newton_sums(link: Link, params: Floats, rows: OrdinalRows, m: int) -> Newton
     hessian[:m, m:] = cross[:, 1:-1].T @ z
     hessian[m:, :m] = hessian[:m, m:].T
     hessian[m:, m:] = (z * -(bend_upper + bend_lower)[:, np.newaxis]).T @ z
-    value = -float(weight @ found.value)
+    value = -float(weight @ slopes.value)
     return NewtonSums(value, gradient, hessian, float(weight.sum()), reach)
 
 
@@ -252,10 +252,16 @@ class _Movement:
 
 def separation(direction: Floats, passes: Passes, m: int) -> Separation | None:
     """Whether a direction moves no row's class away from it, proved by a pass over the rows."""
-    found = passes(_Movement(direction, m))
-    if not found.highest > 0 or found.lowest < -_STANDSTILL * found.highest:
+    direction_sums = passes(_Movement(direction, m))
+    if (
+        not direction_sums.highest > 0
+        or direction_sums.lowest < -_STANDSTILL * direction_sums.highest
+    ):
         return None
-    return Separation(direction / found.highest, bool(found.lowest > _STANDSTILL * found.highest))
+    return Separation(
+        direction / direction_sums.highest,
+        bool(direction_sums.lowest > _STANDSTILL * direction_sums.highest),
+    )
 
 
 # --- The fit --------------------------------------------------------------------------------------
@@ -281,9 +287,9 @@ def fit_ordinal(
         m = problem.coordinates.n_thresholds
         step = newton_step(*problem.derivatives(coarse.params, coarse.statistics))
         if np.abs(step).max(initial=0.0) > _LONG_STEP:
-            found = separation(step, passes, m)
-            if found is not None:
-                return _ended(problem, coarse, _unbounded(coarse.certificate), found)
+            separated = separation(step, passes, m)
+            if separated is not None:
+                return _ended(problem, coarse, _unbounded(coarse.certificate), separated)
     if not coarse.certificate.converged or tol >= _COARSE:
         return _ended(problem, coarse, coarse.certificate, None)
     done = coarse.certificate.iterations or 0
@@ -297,9 +303,9 @@ def _ended(
     problem: OrdinalLikelihood,
     fitted: Fitted[Floats, NewtonSums],
     certificate: Certificate,
-    found: Separation | None,
+    separation: Separation | None,
 ) -> OrdinalFit:
-    return OrdinalFit(problem, fitted.params, fitted.statistics, certificate, found)
+    return OrdinalFit(problem, fitted.params, fitted.statistics, certificate, separation)
 
 
 def _polished(fit: OrdinalFit, passes: Passes, tol: float) -> OrdinalFit:

@@ -340,8 +340,8 @@ class OrdinalRegression(DecisionMixin, ClassifierMixin, Learner):
         """Logarithm of `predict_proba`, with all digits in the tails."""
         score = self.latent_score(X)[:, np.newaxis]
         ends = np.concatenate([[-np.inf], self.thresholds_, [np.inf]])
-        found = self._link().log_interval(ends[1:] - score, ends[:-1] - score)
-        return found - np.log(np.exp(found).sum(axis=1, keepdims=True))
+        logs = self._link().log_interval(ends[1:] - score, ends[:-1] - score)
+        return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class, of shape (n, n_classes)."""

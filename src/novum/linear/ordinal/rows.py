@@ -156,11 +156,11 @@ class Coordinates:
     def jacobian(self) -> Floats:
         """Derivative of (coefficients, thresholds) by (thresholds, g) in these coordinates."""
         m, p, rank = self.n_thresholds, len(self.center), self.rank
-        found = np.zeros((p + m, m + rank))
-        found[:p, m:] = self.basis
-        found[p:, :m] = np.eye(m)
-        found[p:, m:] = self.center @ self.basis
-        return found
+        jacobian = np.zeros((p + m, m + rank))
+        jacobian[:p, m:] = self.basis
+        jacobian[p:, :m] = np.eye(m)
+        jacobian[p:, m:] = self.center @ self.basis
+        return jacobian
 
 
 class OrdinalRows(NamedTuple):

@@ -244,10 +244,10 @@ class Perceptron(ClassifierMixin, Learner):
             return run, proof_of(visits, run, training, starts is None)
 
         chosen = positive_labels(rows.labels)
-        found = run_tasks(member, range(len(chosen)), self.n_jobs)
-        runs = [run for run, _ in found]
+        trained = run_tasks(member, range(len(chosen)), self.n_jobs)
+        runs = [run for run, _ in trained]
         self._runs_to_attributes(runs)
-        self.certificate_ = certify(runs, [proof for _, proof in found], training, watch.seconds)
+        self.certificate_ = certify(runs, [proof for _, proof in trained], training, watch.seconds)
 
     def _runs_to_attributes(self, runs: list[Run]) -> None:
         answers = np.array([run.weights for run in runs])

@@ -132,7 +132,7 @@ def _details(runs: Sequence[Run], proofs: Sequence[Proof], training: Training) -
     def joined(values: Sequence[Any]) -> Any:
         return values[0] if len(values) == 1 else tuple(values)
 
-    found = {
+    details = {
         "rule": training.rule,
         "stopped_by": joined([run.stopped_by for run in runs]),
         "tol": training.tol,
@@ -143,4 +143,4 @@ def _details(runs: Sequence[Run], proofs: Sequence[Proof], training: Training) -
         "margin": joined([proof.margin for proof in proofs]),
         "margin_at_most": joined([proof.margin_at_most for proof in proofs]),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in details.items() if value is not None}

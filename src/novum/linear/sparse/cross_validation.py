@@ -132,8 +132,8 @@ class SparseRegressionCV(LinearPredictor, Learner):
             train, test = (np.asarray(part) for part in splits[fold])
             return self._fold(sample, train, test, ratios, grids, fold)
 
-        found = run_tasks(errors, range(len(splits)), self.n_jobs)
-        kept = [each for each in found if np.isfinite(each).all()]
+        errors_of = run_tasks(errors, range(len(splits)), self.n_jobs)
+        kept = [each for each in errors_of if np.isfinite(each).all()]
         if not kept:
             raise InputError("No fold tests a row of positive weight, so there is no error.")
         return np.stack(kept, axis=-1)

@@ -118,10 +118,10 @@ class SparseRegression(LinearPredictor, Learner):
         products = Products.over(columns, _LOOKS, None if self.precompute is False else True)
         order = stream(self.random_state, "order") if self.selection == "random" else None
         start = self._earlier((len(targets), columns.shape[1]))
-        found = []
+        solutions = []
         for k, t in enumerate(targets):
             problem = Problem(products, t)
-            found.append(
+            solutions.append(
                 problem.solve(
                     self._penalty(problem, sample),
                     tol=self.tol,
@@ -131,15 +131,15 @@ class SparseRegression(LinearPredictor, Learner):
                     order=order,
                 )
             )
-        return Solved(found, means, columns.mean)
+        return Solved(solutions, means, columns.mean)
 
     def _store(self, solved: Solved, sample: Sample, watch: Stopwatch) -> None:
-        found = solved.found
-        self.certificate_ = certified(found, self.tol, watch)
+        solutions = solved.found
+        self.certificate_ = certified(solutions, self.tol, watch)
         warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
-        coef = np.stack([each.coef for each in found])
-        gaps = np.array([each.known.gap for each in found])
-        passes = np.array([max(1, each.passes) for each in found])
+        coef = np.stack([each.coef for each in solutions])
+        gaps = np.array([each.known.gap for each in solutions])
+        passes = np.array([max(1, each.passes) for each in solutions])
         intercept = solved.means - coef @ solved.centers
         if sample.target.ndim == 1:
             self.coef_, self.dual_gap_ = coef[0], float(gaps[0])
@@ -147,7 +147,7 @@ class SparseRegression(LinearPredictor, Learner):
             self.intercept_ = float(intercept[0]) if self.fit_intercept else 0.0
         else:
             self.coef_, self.dual_gap_, self.n_iter_ = coef, gaps, passes
-            self.intercept_ = intercept if self.fit_intercept else np.zeros(len(found))
+            self.intercept_ = intercept if self.fit_intercept else np.zeros(len(solutions))
 
     def _fit_least_squares(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Without a penalty the solver of least squares has all digits."""
@@ -347,20 +347,20 @@ def _entry_order(
         )  # fmt: skip
 
 
-def certified(found: list[SparseSolution], tol: float, watch: Stopwatch) -> Certificate:
+def certified(solutions: list[SparseSolution], tol: float, watch: Stopwatch) -> Certificate:
     """The certificate of the solutions of one or several targets."""
-    primal = sum(each.known.primal for each in found)
-    gap = sum(each.known.gap for each in found)
-    stopped = [each.stopped_by for each in found if each.stopped_by is not None]
+    primal = sum(each.known.primal for each in solutions)
+    gap = sum(each.known.gap for each in solutions)
+    stopped = [each.stopped_by for each in solutions if each.stopped_by is not None]
     verdict = Verdict.STOPPED_EARLY if stopped else Verdict.WITHIN_TOLERANCE
     if gap <= _ROUNDING * primal:
         verdict = Verdict.PROVED
     details: dict[str, Any] = {
         "solver": "coordinate descent on working sets",
         "relative_tol": tol,
-        "active": tuple(int(np.count_nonzero(each.coef)) for each in found),
-        "screened": tuple(each.screened for each in found),
-        "looks": tuple(each.looks for each in found),
+        "active": tuple(int(np.count_nonzero(each.coef)) for each in solutions),
+        "screened": tuple(each.screened for each in solutions),
+        "looks": tuple(each.looks for each in solutions),
     }
     if stopped:
         details["stopped_by"] = stopped[0]
@@ -370,8 +370,8 @@ def certified(found: list[SparseSolution], tol: float, watch: Stopwatch) -> Cert
         value=primal,
         primal=primal,
         dual=primal - gap,
-        iterations=sum(each.passes for each in found),
-        trace=found[0].trace,
+        iterations=sum(each.passes for each in solutions),
+        trace=solutions[0].trace,
         details=details,
         seconds=watch.seconds,
     )

@@ -93,7 +93,7 @@ def solutions(
     for alpha in alphas:
         check_cancelled()
         near = None if before <= 0 else max(0.0, (2 * alpha - before) / alpha)
-        found = problem.solve(
+        solution = problem.solve(
             Penalty.of(float(alpha), l1_ratio, p, positive),
             tol=tol,
             max_iter=max_iter,
@@ -101,8 +101,8 @@ def solutions(
             near=near,
             order=order,
         )
-        yield found
-        start, before = found.coef.copy(), alpha
+        yield solution
+        start, before = solution.coef.copy(), alpha
 
 
 def path(
@@ -176,10 +176,10 @@ def path(
         options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "positive": positive}
         if coef_init is not None:
             options["start"] = np.asarray(coef_init, np.float64)
-        found = [list(solutions(each, grid, l1_ratio, **options)) for each in problems]
-    coefs = np.stack([np.stack([s.coef for s in path], axis=-1) for path in found])
-    gaps = np.array([[s.known.gap for s in path] for path in found])
-    passes = np.array([[max(1, s.passes) for s in path] for path in found])
+        solutions_of = [list(solutions(each, grid, l1_ratio, **options)) for each in problems]
+    coefs = np.stack([np.stack([s.coef for s in path], axis=-1) for path in solutions_of])
+    gaps = np.array([[s.known.gap for s in path] for path in solutions_of])
+    passes = np.array([[max(1, s.passes) for s in path] for path in solutions_of])
     if sample.target.ndim == 1:
         coefs, gaps, passes = coefs[0], gaps[0], passes[0]
     result = RegularizationPath(grid, coefs, gaps)

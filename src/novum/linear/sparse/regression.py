@@ -107,7 +107,7 @@ class PenalizedRegression(SparseRegression):
         # The targets are checked as for other penalties, and taken from their means.
         means = checked_targets(sample, self.fit_intercept)[1]
         penalty = groups.of(sample.schema)
-        found: list[SparseSolution] = []
+        solutions: list[SparseSolution] = []
         for target, mean in zip(sample.targets.T, means, strict=True):
             solved = minimize(
                 columns,
@@ -117,7 +117,7 @@ class PenalizedRegression(SparseRegression):
                 tol=self.tol,
                 max_iter=self.max_iter,
             )
-            found.append(
+            solutions.append(
                 SparseSolution(
                     solved.coef[0],
                     solved.known,
@@ -129,5 +129,5 @@ class PenalizedRegression(SparseRegression):
                     np.empty(0),
                 )
             )
-            means[len(found) - 1] += solved.intercept[0]
-        return Solved(found, means, columns.mean)
+            means[len(solutions) - 1] += solved.intercept[0]
+        return Solved(solutions, means, columns.mean)

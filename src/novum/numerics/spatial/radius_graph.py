@@ -57,12 +57,12 @@ class RadiusGraph:
         from novum.numerics.spatial import radius_graph_kernels as kernels
 
         order = self.tree.order
-        found = np.zeros(len(order))
+        sums = np.zeros(len(order))
         turned = np.ascontiguousarray(weights[order])
         for first, last in self._leaves():
-            kernels.count_near(self._arrays, first, last, self.power, self.radius, turned, found)
+            kernels.count_near(self._arrays, first, last, self.power, self.radius, turned, sums)
         out = np.empty(len(order))
-        out[order] = found
+        out[order] = sums
         return out
 
     def components(self, chosen: Mask) -> Integers:
@@ -90,14 +90,14 @@ class RadiusGraph:
         from novum.numerics.spatial import radius_graph_kernels as kernels
 
         order = self.tree.order
-        found = np.full(len(order), none, np.int64)
+        least = np.full(len(order), none, np.int64)
         queries = np.flatnonzero(asked[order])
         given = np.ascontiguousarray(values[order])
         for start in range(0, len(queries), 4096):
             part = queries[start : start + 4096]
-            kernels.least_near(self._arrays, part, self.power, self.radius, given, found)
+            kernels.least_near(self._arrays, part, self.power, self.radius, given, least)
         out = np.empty(len(order), np.int64)
-        out[order] = found
+        out[order] = least
         return out
 
     @property

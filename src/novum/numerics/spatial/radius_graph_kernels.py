@@ -108,14 +108,14 @@ def root_of(parent, i):
 @inner_kernel()
 def common_root(parent, chosen, start, stop):
     """The root of all chosen rows of a leaf; -1 where there are several, -2 where there is none."""
-    found = -2
+    common = -2
     for i in range(start, stop):
         if chosen[i]:
             root = root_of(parent, i)
-            if found >= 0 and root != found:
+            if common >= 0 and root != common:
                 return -1
-            found = root
-    return found
+            common = root
+    return common
 
 
 @kernel(f"void({TREE}, int64, int64, float64, float64, boolean[::1], int64[::1])")

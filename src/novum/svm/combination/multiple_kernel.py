@@ -147,14 +147,14 @@ def learn_weights(
     with one_blas_thread():
         problem, scales = _problem(reader, chosen, X, y, sample_weight, scaling, tol)
         limits = Limits(tol, max_iter, max_seconds)
-        found = find_weights(problem, len(chosen), float(norm), limits)
-    factors = found.weights * scales
+        saddle = find_weights(problem, len(chosen), float(norm), limits)
+    factors = saddle.weights * scales
     used = [float(f) * kernel for f, kernel in zip(factors, chosen, strict=True) if f > 0]
     combined = sum(used[1:], start=used[0])
     fitted = clone(learner).set_params(kernel=combined).fit(X, y, sample_weight)
-    certificate = _certified(found, reader, tol, watch.seconds)
+    certificate = _certified(saddle, reader, tol, watch.seconds)
     warn_if_stopped(certificate, "learn_weights")
-    return KernelWeights(found.weights, scales, chosen, combined, fitted, certificate)
+    return KernelWeights(saddle.weights, scales, chosen, combined, fitted, certificate)
 
 
 # --- The learner's problem ------------------------------------------------------------------------
@@ -213,21 +213,21 @@ def _scales(parts: tuple[Any, ...], weight: Floats, scaling: Scaling) -> Floats:
     return np.where(means > 0, 1.0 / np.where(means > 0, means, 1.0), 1.0)
 
 
-def _certified(found: Saddle, reader: Any, tol: float, seconds: float) -> Certificate:
-    within = found.stopped_by is None
+def _certified(saddle: Saddle, reader: Any, tol: float, seconds: float) -> Certificate:
+    within = saddle.stopped_by is None
     details = {
         "relative_tol": tol,
-        "stopped_by": found.stopped_by,
-        "kernels_used": int(np.count_nonzero(found.weights)),
+        "stopped_by": saddle.stopped_by,
+        "kernels_used": int(np.count_nonzero(saddle.weights)),
     }
     return Certificate(
         objective=f"{type(reader).__name__} with the best combination of kernels",
         verdict=Verdict.WITHIN_TOLERANCE if within else Verdict.STOPPED_EARLY,
-        value=found.upper,
-        primal=found.upper,
-        dual=found.lower,
-        iterations=found.iterations,
-        trace=found.trace,
+        value=saddle.upper,
+        primal=saddle.upper,
+        dual=saddle.lower,
+        iterations=saddle.iterations,
+        trace=saddle.trace,
         details={name: value for name, value in details.items() if value is not None},
         seconds=seconds,
     )
@@ -329,22 +329,22 @@ class WeightedRows(Prepared):
         return np.asarray(sum(f * part.diagonal() for f, part in self._used()))
 
     def cross(self, other: WeightedRows, dtype: DTypeLike = np.float64) -> Array:
-        found: Any = None
+        total: Any = None
         for number, factor in enumerate(self.factors):
             if factor == 0.0:
                 continue
             block = self.parts[number].cross(other.parts[number], dtype)
             block *= block.dtype.type(factor)
-            found = block if found is None else np.add(found, block, out=found)
-        return np.asarray(found)
+            total = block if total is None else np.add(total, block, out=total)
+        return np.asarray(total)
 
     def gram(self, dtype: DTypeLike = np.float64) -> Array:
-        found: Any = None
+        total: Any = None
         for factor, part in self._used():
             block = part.gram(dtype)
             block *= block.dtype.type(factor)
-            found = block if found is None else np.add(found, block, out=found)
-        return np.asarray(found)
+            total = block if total is None else np.add(total, block, out=total)
+        return np.asarray(total)
 
     def _used(self) -> list[tuple[float, Any]]:
         return [(f, part) for f, part in zip(self.factors, self.parts, strict=True) if f != 0.0]
@@ -403,17 +403,17 @@ class MachineProblem:
         linear, upper, squares = 0.0, 0.0, np.zeros(len(self.parts))
         for number, (rows, program) in enumerate(self.programs):
             parts = tuple(part.take(rows) for part in self.parts)
-            found = solve(
+            solution = solve(
                 WeightedRows(parts, factors),
                 program,
                 self.stopping,
                 cache_bytes=self.cache_bytes,
                 start=self.starts[number],
             )
-            self.starts[number] = found.coefficients
-            linear -= float(program.linear @ found.coefficients)
-            upper += found.gap - found.value
-            of_objects = np.bincount(program.rows, found.coefficients, len(rows)).astype(float)
+            self.starts[number] = solution.coefficients
+            linear -= float(program.linear @ solution.coefficients)
+            upper += solution.gap - solution.value
+            of_objects = np.bincount(program.rows, solution.coefficients, len(rows)).astype(float)
             squares += [square_of(part, of_objects) for part in parts]
         return Evaluation(linear, squares * self.scales / 2, upper)
 
@@ -444,9 +444,9 @@ class RidgeProblem:
 
     def __call__(self, weights: Floats) -> Evaluation:
         rows = WeightedRows(self.parts, tuple((weights * self.scales).tolist()))
-        found = RidgeSystem(rows.gram(np.float64), self.weight).solve(self.targets, self.alpha)
-        a, alpha = found.coefficients, self.alpha
+        solution = RidgeSystem(rows.gram(np.float64), self.weight).solve(self.targets, self.alpha)
+        a, alpha = solution.coefficients, self.alpha
         own = float((a * a / self.weight[:, np.newaxis]).sum())
         linear = alpha * (2 * float((a * self.targets).sum()) - alpha * own)
         squares = np.array([sum(square_of(part, each) for each in a.T) for part in self.parts])
-        return Evaluation(linear, alpha * squares * self.scales, found.value)
+        return Evaluation(linear, alpha * squares * self.scales, solution.value)

@@ -111,10 +111,10 @@ def find_weights(evaluate: Evaluate, n_kernels: int, norm: float, limits: Limits
     best, upper, trace = d, np.inf, []
     stopped_by: str | None = "max_iter"
     for _ in range(limits.max_iter):
-        found = evaluate(d)
-        bundle.add(found)
-        if found.upper < upper:
-            best, upper = d, float(found.upper)
+        evaluation = evaluate(d)
+        bundle.add(evaluation)
+        if evaluation.upper < upper:
+            best, upper = d, float(evaluation.upper)
         trace.append(upper)
         lower = bundle.lower_bound()
         if upper - lower <= limits.tol * max(abs(upper), abs(lower)):
@@ -123,7 +123,7 @@ def find_weights(evaluate: Evaluate, n_kernels: int, norm: float, limits: Limits
         if limits.max_seconds is not None and watch.seconds > limits.max_seconds:
             stopped_by = "max_seconds"
             break
-        d = bundle.next_point(d, found, upper)
+        d = bundle.next_point(d, evaluation, upper)
     return Saddle(best, upper, min(bundle.lower, upper), len(trace), stopped_by, tuple(trace))
 
 
@@ -137,9 +137,9 @@ class Bundle:
         self.lower = -np.inf
         self.lowest: Floats | None = None
 
-    def add(self, found: Evaluation) -> None:
-        self.linear.append(found.linear)
-        self.squares.append(found.squares)
+    def add(self, evaluation: Evaluation) -> None:
+        self.linear.append(evaluation.linear)
+        self.squares.append(evaluation.squares)
         if len(self.linear) > _CUTS:
             del self.linear[0], self.squares[0]
 
@@ -166,7 +166,7 @@ class Bundle:
         # In units of the cuts' spread, so that the tolerances of the program mean something.
         unit = max(float(np.abs(Q).max()), float(np.ptp(c)), 1e-300)
         cuts = np.column_stack([-Q / unit, -np.ones(len(c))])
-        found = linprog(
+        optimum = linprog(
             np.append(np.zeros(self.n_kernels), 1.0),
             A_ub=cuts,
             b_ub=-(c - c.max()) / unit,
@@ -175,16 +175,16 @@ class Bundle:
             bounds=[(0, None)] * self.n_kernels + [(None, None)],
             method="highs",
         )
-        if found.status != 0:
+        if optimum.status != 0:
             return None
-        self.lowest = np.maximum(found.x[:-1], 0.0)
-        mixture = np.maximum(-found.ineqlin.marginals, 0.0)
+        self.lowest = np.maximum(optimum.x[:-1], 0.0)
+        mixture = np.maximum(-optimum.ineqlin.marginals, 0.0)
         total = float(mixture.sum())
         return mixture / total if total > 0 else None
 
     # The next weights
 
-    def next_point(self, d: Floats, found: Evaluation, upper: float) -> Floats:
+    def next_point(self, d: Floats, evaluation: Evaluation, upper: float) -> Floats:
         if self.n_kernels == 1:
             return d
         if self.norm == 1.0:
@@ -192,7 +192,7 @@ class Bundle:
         if np.isinf(self.norm):
             return np.ones(self.n_kernels)
         # Squares of rounding size are none; the largest keeps all of them in range.
-        lengths = d**2 * np.maximum(found.squares, 0.0)
+        lengths = d**2 * np.maximum(evaluation.squares, 0.0)
         largest = float(lengths.max(initial=0.0))
         if largest == 0.0:
             return d
@@ -202,13 +202,13 @@ class Bundle:
     def _nearest_at_level(self, d: Floats, upper: float) -> Floats:
         level = self.lower + _LEVEL * (upper - self.lower)
         c, Q = np.array(self.linear), np.array(self.squares)
-        found = nearest_point(d, Q, c - level)
-        if found is None:
-            found = self.lowest if self.lowest is not None else d
-        found = np.maximum(found, 0.0)
+        nearest = nearest_point(d, Q, c - level)
+        if nearest is None:
+            nearest = self.lowest if self.lowest is not None else d
+        nearest = np.maximum(nearest, 0.0)
         # Weights of rounding size are none.
-        found[found < 1e-12 * found.max()] = 0.0
-        return np.asarray(found / found.sum())
+        nearest[nearest < 1e-12 * nearest.max()] = 0.0
+        return np.asarray(nearest / nearest.sum())
 
 
 def nearest_point(center: Floats, normals: Floats, offsets: Floats) -> Floats | None:

@@ -141,12 +141,12 @@ class LinearSVC(LinearClassifier, Learner):
             sample = check_sample(self, X, y, sample_weight, target="classes", accept_sparse=True)
             classes = check_two_classes(sample.classes, sample.n_rows, type(self).__name__)
             design = design_of(sample, self._constant)
-            found = self._solve(design, sample, self._weight(sample), stopping)
+            solutions = self._solve(design, sample, self._weight(sample), stopping)
             self.schema_, self.classes_ = sample.schema, classes
-            self.coef_, self.intercept_ = self._split(self._vectors(found))
-            self.n_iter_ = max(1, *(f.iterations for f in found))
+            self.coef_, self.intercept_ = self._split(self._vectors(solutions))
+            self.n_iter_ = max(1, *(f.iterations for f in solutions))
             modulus = None if self.penalty == "l1" and self.multi_class == "ovr" else 1.0
-            self._certify(found, self._objective(), stopping, watch, modulus)
+            self._certify(solutions, self._objective(), stopping, watch, modulus)
         return self
 
     def _refuse_unknown(self) -> None:
@@ -183,11 +183,11 @@ class LinearSVC(LinearClassifier, Learner):
         factors = class_factors(sample.classes, totals, self.class_weight)
         return np.asarray(float(self.C) * sample.weights * factors[sample.target])
 
-    def _vectors(self, found: Sequence[LinearSolution]) -> Floats:
+    def _vectors(self, solutions: Sequence[LinearSolution]) -> Floats:
         """The vectors of the scores, shape (m, width)."""
         if self.multi_class == "ovr":
-            return np.array([f.vector for f in found])
-        W = found[0].vector.T
+            return np.array([f.vector for f in solutions])
+        W = solutions[0].vector.T
         # Two classes have one score, the difference of the two.
         return W if len(W) > 2 else W[1:] - W[:1]
 

@@ -76,12 +76,12 @@ class Design:
     def scores(self, vector: Floats) -> Floats:
         """`Z u`, shape (n,)."""
         d = self.X.shape[1]
-        found = self.X @ vector[:d] if self.is_sparse else np.empty(self.n_rows)
+        scores = self.X @ vector[:d] if self.is_sparse else np.empty(self.n_rows)
         for rows in self._calls():
-            found[rows] = self.X[rows] @ vector[:d]
+            scores[rows] = self.X[rows] @ vector[:d]
         if self.constant:
-            found += self.constant * vector[d]
-        return found
+            scores += self.constant * vector[d]
+        return scores
 
     def adjoint(self, coefficients: Floats) -> Floats:
         """`Z'b`, shape (width,)."""
@@ -110,8 +110,8 @@ class Design:
 
     def rows(self, chosen: Positions) -> Floats:
         """Some of the rows, dense."""
-        found = self._joined(chosen)
-        return np.asarray(found.toarray() if self.is_sparse else found)
+        rows = self._joined(chosen)
+        return np.asarray(rows.toarray() if self.is_sparse else rows)
 
     def part(self, chosen: slice | Positions) -> Design:
         """The design of some of the rows."""

@@ -47,14 +47,14 @@ def solve_losses(
         return solve_newton(design, losses, stopping, budget)
     if min(design.n_rows, design.width) > WIDEST:
         return solve_coordinates(design, losses, stopping, budget, rng)
-    found = solve_coordinates(design, losses, stopping, budget, rng, PATIENCE)
-    if found.stopped_by != "passes":
-        return found
-    return solve_newton(design, losses, stopping, budget, found.vector)
+    solution = solve_coordinates(design, losses, stopping, budget, rng, PATIENCE)
+    if solution.stopped_by != "passes":
+        return solution
+    return solve_newton(design, losses, stopping, budget, solution.vector)
 
 
 def certify(
-    found: Sequence[LinearSolution],
+    solutions: Sequence[LinearSolution],
     objective: str,
     stopping: Stopping,
     seconds: float,
@@ -65,7 +65,7 @@ def certify(
 
     Parameters
     ----------
-    found : sequence of LinearSolution
+    solutions : sequence of LinearSolution
     objective : str
         What is minimized, in words.
     stopping : Stopping
@@ -73,9 +73,9 @@ def certify(
     modulus : float or None
         Of strong convexity, if there is one: `|u - u*| <= sqrt(2 gap / modulus)`.
     """
-    primal, dual = sum(f.primal for f in found), sum(f.dual for f in found)
-    gap = sum(f.gap for f in found)
-    reasons = [f.stopped_by for f in found if f.stopped_by is not None]
+    primal, dual = sum(f.primal for f in solutions), sum(f.dual for f in solutions)
+    gap = sum(f.gap for f in solutions)
+    reasons = [f.stopped_by for f in solutions if f.stopped_by is not None]
     if reasons:
         verdict = Verdict.STOPPED_EARLY
     elif gap <= _ROUNDING * abs(primal):
@@ -84,11 +84,11 @@ def certify(
         verdict = Verdict.WITHIN_TOLERANCE
     details = {
         "relative_tol": stopping.tol,
-        "method": found[0].method,
+        "method": solutions[0].method,
         "stopped_by": reasons[0] if reasons else "tol",
     }
-    if len(found) > 1:
-        details["gaps"] = tuple(f.gap for f in found)
+    if len(solutions) > 1:
+        details["gaps"] = tuple(f.gap for f in solutions)
     return Certificate(
         objective=objective,
         verdict=verdict,
@@ -97,9 +97,9 @@ def certify(
         dual=dual,
         gap=gap,
         distance_bound=None if modulus is None else float(np.sqrt(2 * gap / modulus)),
-        residual=max(f.residual for f in found),
-        iterations=sum(f.iterations for f in found),
-        trace=found[0].trace if len(found) == 1 else None,
+        residual=max(f.residual for f in solutions),
+        iterations=sum(f.iterations for f in solutions),
+        trace=solutions[0].trace if len(solutions) == 1 else None,
         details=details,
         seconds=seconds,
     )

@@ -74,12 +74,12 @@ class RowLosses:
 
     def terms(self, residual: Floats, b: Floats) -> Floats:
         """`r b - zone |b| - smoothing b^2 / 2` of every row."""
-        found = residual * b
+        values = residual * b
         if self.zone:
-            found -= self.zone * np.abs(b)
+            values -= self.zone * np.abs(b)
         if self.smoothing:
-            found -= 0.5 * self.smoothing * b * b
-        return found
+            values -= 0.5 * self.smoothing * b * b
+        return values
 
     def primal(self, vector: Floats, residual: Floats) -> float:
         return float(vector @ vector / 2 + self.weight @ self.values(residual))

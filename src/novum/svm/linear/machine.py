@@ -67,7 +67,7 @@ class LinearMachine:
 
     def _certify(
         self,
-        found: Sequence[LinearSolution],
+        solutions: Sequence[LinearSolution],
         objective: str,
         stopping: Stopping,
         watch: Stopwatch,
@@ -75,9 +75,9 @@ class LinearMachine:
     ) -> None:
         """Sets the certificate, and warns of a fit that was not done."""
         self.certificate_ = later(
-            certify, found, objective, stopping, watch.seconds, modulus=modulus
+            certify, solutions, objective, stopping, watch.seconds, modulus=modulus
         )
-        if any(solution.stopped_by is not None for solution in found):
+        if any(solution.stopped_by is not None for solution in solutions):
             warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
 
     # Prediction

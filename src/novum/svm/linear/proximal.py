@@ -55,24 +55,24 @@ def solve_newton(
 ) -> LinearSolution:
     """Minimizes the primal, from `start` if given; both objectives are in `linear_losses`."""
     if start is None:
-        found = _solve(design, losses, stopping.tol, budget)
+        optimum = _solve(design, losses, stopping.tol, budget)
     else:
-        found = _solve_from(design, losses, start, None, stopping.tol, budget)
-    gap = found.gap
+        optimum = _solve_from(design, losses, start, None, stopping.tol, budget)
+    gap = optimum.gap
     missed = budget.spent or "precision"
     return LinearSolution(
-        vector=found.point.vector,
-        primal=found.primal,
-        dual=found.primal - gap,
+        vector=optimum.point.vector,
+        primal=optimum.primal,
+        dual=optimum.primal - gap,
         gap=gap,
         residual=max(
-            float(np.linalg.norm(found.point.gradient)),
-            losses.violation(losses.target - found.point.scores, found.point.b),
+            float(np.linalg.norm(optimum.point.gradient)),
+            losses.violation(losses.target - optimum.point.scores, optimum.point.b),
         ),
         iterations=budget.iterations,
         method=METHOD,
-        stopped_by=None if found.relative_gap <= stopping.tol else missed,
-        trace=found.trace,
+        stopped_by=None if optimum.relative_gap <= stopping.tol else missed,
+        trace=optimum.trace,
     )
 
 
@@ -145,11 +145,11 @@ def _squared(
             budget=budget,
         )
         primal = losses.primal(point.vector, losses.target - point.scores)
-        found = _Found(point, primal, point.half_square, losses.smoothing)
-        trace.append(found.relative_gap)
+        optimum = _Found(point, primal, point.half_square, losses.smoothing)
+        trace.append(optimum.relative_gap)
         # The goal was a share of a larger value at the start.
-        if found.relative_gap <= share or point.exact or budget.spent:
-            return _Found(point, primal, found.gap, losses.smoothing, tuple(trace))
+        if optimum.relative_gap <= share or point.exact or budget.spent:
+            return _Found(point, primal, optimum.gap, losses.smoothing, tuple(trace))
         start = (point.vector, point.scores)
 
 
@@ -184,15 +184,15 @@ def _rounds(
             goal=goal,
             budget=budget,
         )
-        found = _judged(losses, point, smoothing)
-        polished = _polished(design, losses, found)
-        found = polished if polished.gap < found.gap else found
+        optimum = _judged(losses, point, smoothing)
+        polished = _polished(design, losses, optimum)
+        optimum = polished if polished.gap < optimum.gap else optimum
         # Rounds that smooth much may gain little; only late ones say that there is no more to gain.
         late = best.relative_gap <= tol or smoothing < _LATE * first
-        stuck = stuck + 1 if late and found.gap >= 0.9 * best.gap else 0
-        best = found if found.gap < best.gap else best
+        stuck = stuck + 1 if late and optimum.gap >= 0.9 * best.gap else 0
+        best = optimum if optimum.gap < best.gap else best
         trace.append(best.relative_gap)
-        goal = _INNER * found.gap
+        goal = _INNER * optimum.gap
         start, center = (point.vector, point.scores), point.b
         if point.steps <= _STEPS:
             smoothing *= _FALL
@@ -223,12 +223,12 @@ def _judged(losses: RowLosses, point: Point, smoothing: float) -> _Found:
     return _Found(point, primal, gap, smoothing)
 
 
-def _polished(design: Design, losses: RowLosses, found: _Found) -> _Found:
+def _polished(design: Design, losses: RowLosses, optimum: _Found) -> _Found:
     """The point at which the rows between their bounds have the residual that keeps them there."""
-    b = found.point.b
+    b = optimum.point.b
     free = np.flatnonzero((b != 0) & (b > losses.lower) & (b < losses.upper))
     if not 0 < len(free) <= 2 * min(design.width, design.n_rows):
-        return found
+        return optimum
     Z = design.rows(free)
     others = np.where(np.isin(np.arange(len(b)), free), 0.0, b)
     rest = design.adjoint(losses.weight * others)
@@ -241,4 +241,4 @@ def _polished(design: Design, losses: RowLosses, found: _Found) -> _Found:
     others = np.clip(others, losses.lower, losses.upper)
     vector = design.adjoint(losses.weight * others)
     point = Point(vector, design.scores(vector), others, np.zeros_like(vector), 0, True)
-    return _judged(losses, point, found.smoothing)
+    return _judged(losses, point, optimum.smoothing)

@@ -126,12 +126,12 @@ class LinearSVR(LinearMachine, RegressorMixin, Learner):
                 squared=self.loss != "epsilon_insensitive",
             )
             rng = stream(self.random_state, "visits")
-            found = solve_losses(design, losses, stopping, Budget(stopping), rng)
-            coef, intercept = self._split(found.vector[np.newaxis])
+            solution = solve_losses(design, losses, stopping, Budget(stopping), rng)
+            coef, intercept = self._split(solution.vector[np.newaxis])
             self.schema_ = sample.schema
             self.coef_, self.intercept_ = coef[0], intercept
-            self.n_iter_ = max(1, found.iterations)
-            self._certify([found], _OBJECTIVES[self.loss], stopping, watch)
+            self.n_iter_ = max(1, solution.iterations)
+            self._certify([solution], _OBJECTIVES[self.loss], stopping, watch)
         return self
 
     def predict(self, X: Any) -> Floats:

@@ -142,10 +142,10 @@ class KernelPegasos(KernelMachine, ClassifierMixin, Learner):
             coefficients = np.array([run.a * s for run, s in zip(runs, signs, strict=True)])
             self.intercept_ = float(self.fit_intercept) * coefficients.sum(axis=1)
             self._keep(sample, prepared, coefficients)
-            found = [run.solution for run in runs]
-            self.n_iter_ = max(f.iterations for f in found)
+            solutions = [run.solution for run in runs]
+            self.n_iter_ = max(f.iterations for f in solutions)
             self.certificate_ = certify(
-                found, OBJECTIVE, stopping, watch.seconds, modulus=float(self.alpha)
+                solutions, OBJECTIVE, stopping, watch.seconds, modulus=float(self.alpha)
             )
             warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
         return self

@@ -136,9 +136,9 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, Learner):
             self.classes_ = _checked_classes(sample)
             prepared = self._prepared(sample)
             members = members_of(sample.target, len(self.classes_), "rest")
-            found = self._train(sample, prepared, members, watch)
-            self._store(sample, prepared, found)
-            self.certificate_ = self._certified(found, watch)
+            runs = self._train(sample, prepared, members, watch)
+            self._store(sample, prepared, runs)
+            self.certificate_ = self._certified(runs, watch)
             warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
         return self
 
@@ -177,17 +177,17 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, Learner):
         counts = np.bincount(sample.target, sample.weight, len(self.classes_)).astype(float)
         return class_factors(self.classes_, counts, self.class_weight)
 
-    def _store(self, sample: KernelSample, prepared: Any, found: list[DualRun]) -> None:
-        coefficients = np.array([each.run.weights for each in found])
+    def _store(self, sample: KernelSample, prepared: Any, runs: list[DualRun]) -> None:
+        coefficients = np.array([each.run.weights for each in runs])
         self.intercept_ = float(self.fit_intercept) * coefficients.sum(axis=1)
         self._keep(sample, prepared, coefficients)
-        moves = sample.to_rows(np.array([each.moves for each in found]))
-        self.mistakes_ = np.zeros((len(found), sample.n_rows))
+        moves = sample.to_rows(np.array([each.moves for each in runs]))
+        self.mistakes_ = np.zeros((len(runs), sample.n_rows))
         self.mistakes_[:, sample.rows] = moves
-        self.n_iter_ = max(len(each.run.trace) for each in found)
+        self.n_iter_ = max(len(each.run.trace) for each in runs)
 
-    def _certified(self, found: list[DualRun], watch: Stopwatch) -> Certificate:
-        runs, proofs = [each.run for each in found], [each.proof for each in found]
+    def _certified(self, trained: list[DualRun], watch: Stopwatch) -> Certificate:
+        runs, proofs = [each.run for each in trained], [each.proof for each in trained]
         return certify(runs, proofs, self._training(), watch.seconds)
 
     # Prediction

@@ -144,9 +144,9 @@ class Pegasos(LinearClassifier, Learner):
             trained = self._train(rows, stopping)
             self.schema_, self.classes_ = sample.schema, classes
             self._store([m.vector(run.a) for m, run in trained], [m for m, _ in trained])
-            found = [run.solution for _, run in trained]
-            self.n_iter_ = max(f.iterations for f in found)
-            self._certify(found, OBJECTIVE, stopping, watch, float(self.alpha))
+            solutions = [run.solution for _, run in trained]
+            self.n_iter_ = max(f.iterations for f in solutions)
+            self._certify(solutions, OBJECTIVE, stopping, watch, float(self.alpha))
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -220,13 +220,13 @@ class Pegasos(LinearClassifier, Learner):
         return _Rows(design.X, labels, sample.weights * factors[labels.codes])
 
     def _visits(self, rows: _Rows, label: int) -> Visits:
-        found = visits_of(rows.X, rows.labels.column(label), rows.weight, self.fit_intercept, True)
-        if found.scale != 1.0:
+        visits = visits_of(rows.X, rows.labels.column(label), rows.weight, self.fit_intercept, True)
+        if visits.scale != 1.0:
             raise InputError(
                 "All cells of X are below 1e-120 in size, whose squares leave the range of double "
                 "precision. Rescale the columns by a power of ten."
             )
-        return found
+        return visits
 
     def _known_classes(self, classes: Any) -> Array:
         if classes is None:

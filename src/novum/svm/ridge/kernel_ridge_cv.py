@@ -95,8 +95,8 @@ class KernelRidgeCV(RidgeMachine):
             solutions = []
             for place in np.unique(best):
                 chosen = best == place
-                found = system.solve_by(spectrum, targets[:, chosen], float(alphas[place]))
-                solutions.append((chosen, found))
+                solution = system.solve_by(spectrum, targets[:, chosen], float(alphas[place]))
+                solutions.append((chosen, solution))
             self._store(sample, prepared, solutions, watch)
             self._store_errors(sample, errors)
         return self

@@ -126,12 +126,12 @@ class RidgeSystem:
     def solve(self, targets: Floats, alpha: float) -> RidgeSolution:
         """Coefficients for targets of shape (m, n_targets)."""
         right = targets * self.root[:, np.newaxis]
-        found = _refined(self.matrix, alpha, right) if len(self) >= SINGLE_FROM else None
-        if found is None:
-            found = _factorized(self.matrix, alpha, right)
-        if found is None:
+        solution = _refined(self.matrix, alpha, right) if len(self) >= SINGLE_FROM else None
+        if solution is None:
+            solution = _factorized(self.matrix, alpha, right)
+        if solution is None:
             return self.solve_by(self.spectrum(), targets, alpha)
-        return self._judged(*found, right, alpha, len(self))
+        return self._judged(*solution, right, alpha, len(self))
 
     def solve_by(self, spectrum: Spectrum, targets: Floats, alpha: float) -> RidgeSolution:
         """The same from eigenvalues; without the directions in which `S + alpha` is singular."""
@@ -403,7 +403,7 @@ def left_out_path(
     alphas: Floats,
 ) -> Floats:
     """Residuals of left-out rows for every strength, of shape (n, n_targets, n_alphas)."""
-    found = np.empty((len(sample.rows), targets.shape[1], len(alphas)))
+    predicted = np.empty((len(sample.rows), targets.shape[1], len(alphas)))
     squares = spectrum.vectors**2
     for k, alpha in enumerate(alphas.tolist()):
         if not spectrum.used(alpha).all():
@@ -412,8 +412,8 @@ def left_out_path(
                 f"the kernel matrix, {spectrum.threshold:.3g}. Leave it out of alphas."
             )
         solution = system.solve_by(spectrum, targets, alpha)
-        found[:, :, k] = left_out(sample, solution, squares @ spectrum.inverses(alpha))[0]
-    return found
+        predicted[:, :, k] = left_out(sample, solution, squares @ spectrum.inverses(alpha))[0]
+    return predicted
 
 
 def _of_table(

@@ -50,7 +50,7 @@ def cache_bytes_of(model: Any) -> int:
 
 def reason_of(solutions: Sequence[Solution]) -> str | None:
     """Why a fit ended before it was done, or None."""
-    reasons = {found.stopped_by for found in solutions}
+    reasons = {solution.stopped_by for solution in solutions}
     return next((reason for reason in _REASONS if reason in reasons), None)
 
 
@@ -83,16 +83,16 @@ def certify(
     >>> certify("hinge loss", [found], 1e-3, 0.1).primal
     2.001
     """
-    duals = [-scale * found.value for found in solutions]
-    gaps = [scale * max(found.gap, 0.0) for found in solutions]
+    duals = [-scale * solution.value for solution in solutions]
+    gaps = [scale * max(solution.gap, 0.0) for solution in solutions]
     stopped = reason_of(solutions)
     more: dict[str, Any] = {"relative_tol": tol, "stopped_by": stopped, **(details or {})}
-    estimated = scale * sum(found.allowance for found in solutions)
+    estimated = scale * sum(solution.allowance for solution in solutions)
     if estimated > 0:
         # Said, because a gap is otherwise a proof.
         more["estimated_part_of_gap"] = estimated
-    if any(found.stopped_by == VANISHING for found in solutions):
-        more["vanishing_margins"] = sum(found.stopped_by == VANISHING for found in solutions)
+    if any(solution.stopped_by == VANISHING for solution in solutions):
+        more["vanishing_margins"] = sum(solution.stopped_by == VANISHING for solution in solutions)
         # A relative gap means nothing where the optimum is zero; the absolute one was reached.
         more["relative_tol"] = None
     if len(solutions) > 1:
@@ -107,8 +107,8 @@ def certify(
         value=dual + gap,
         primal=dual + gap,
         dual=dual,
-        residual=max(found.violation for found in solutions),
-        iterations=sum(found.iterations for found in solutions),
+        residual=max(solution.violation for solution in solutions),
+        iterations=sum(solution.iterations for solution in solutions),
         trace=tuple(scale * value for value in solutions[0].trace) if len(solutions) == 1 else None,
         details={name: value for name, value in more.items() if value is not None},
         seconds=seconds,

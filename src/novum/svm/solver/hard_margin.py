@@ -168,10 +168,10 @@ def feature_vectors(prepared: Any, rows: Positions) -> Floats | None:
     transform = prepared.kernel.feature_map
     if transform is None:
         return None
-    found = transform(prepared.rows[rows])
-    if found.shape[1] > _MOST_COLUMNS:
+    vectors = transform(prepared.rows[rows])
+    if vectors.shape[1] > _MOST_COLUMNS:
         return None
-    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray(), np.float64)
+    return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), np.float64)
 
 
 def _is_proved(vectors: Floats, sums: Floats, totals: Floats, b: Floats) -> bool:

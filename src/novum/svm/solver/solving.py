@@ -165,10 +165,10 @@ def _solved(
         hulls = _nearest_points(prepared, problem, budget, cache_bytes)
         spent += hulls.iterations
         b = hulls.reduction.restored(hulls.b)
-        found = verdict(hulls.value(), hulls.gap(), hulls.largest())
-        if found != "apart" and hulls_overlap(prepared, hulls.reduction.problem, b):
+        answer = verdict(hulls.value(), hulls.gap(), hulls.largest())
+        if answer != "apart" and hulls_overlap(prepared, hulls.reduction.problem, b):
             return _along(prepared, problem, hulls, cache_bytes, "infeasible", 1.0)
-        if found == "near":
+        if answer == "near":
             # Hulls that are apart have their optimum at this multiple of the nearest points.
             least = max(hulls.value(), np.finfo(float).eps * hulls.largest(), 1e-300)
             return _along(prepared, problem, hulls, cache_bytes, "precision", 1.0 / least)
@@ -193,8 +193,8 @@ def _along(
     """The multiple of the hulls' nearest points, of which no gap is known."""
     b = amount * direction_of(problem, hulls.reduction.restored(hulls.b))
     descent = _begin(prepared, problem, b, cache_bytes, Budget(Stopping()))
-    found = _solution(descent, reason, prepared, _never)
-    return replace(found, gap=float(np.inf), iterations=hulls.iterations)
+    solution = _solution(descent, reason, prepared, _never)
+    return replace(solution, gap=float(np.inf), iterations=hulls.iterations)
 
 
 def _never(*_: float) -> bool:

@@ -53,17 +53,17 @@ def solve_or_vanish(
             max_iter=steps if left is None else min(steps, left),
             max_seconds=None if seconds is None else max(seconds - watch.seconds, 0.0),
         )
-        found = solve(prepared, problem, part, cache_bytes=cache_bytes, start=start)
-        spent += found.iterations
-        found = replace(found, iterations=spent)
-        if found.stopped_by is None:
-            return found
+        solution = solve(prepared, problem, part, cache_bytes=cache_bytes, start=start)
+        spent += solution.iterations
+        solution = replace(solution, iterations=spent)
+        if solution.stopped_by is None:
+            return solution
         # A small gap alone may be that of a small margin, which further steps tell from none.
-        if max(found.gap, found.value) <= floor:
-            return replace(found, stopped_by=VANISHING)
-        if found.stopped_by != "max_iter" or spent == stopping.max_iter:
-            return found
-        start, steps = found.coefficients, 2 * steps
+        if max(solution.gap, solution.value) <= floor:
+            return replace(solution, stopped_by=VANISHING)
+        if solution.stopped_by != "max_iter" or spent == stopping.max_iter:
+            return solution
+        start, steps = solution.coefficients, 2 * steps
 
 
 def largest_value(prepared: Any, problem: QuadraticProblem) -> float:

@@ -186,10 +186,12 @@ def checksum(*arrays: Array) -> int:
     >>> checksum(np.zeros(3)) == checksum(np.zeros(3)) != checksum(np.zeros(4))
     True
     """
-    found = 0
+    checksum_so_far = 0
     for array in arrays:
-        found = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, found)
-    return found
+        checksum_so_far = zlib.crc32(
+            np.ascontiguousarray(array).view(np.uint8).data, checksum_so_far
+        )
+    return checksum_so_far
 
 
 # --- Out-of-bag predictions -----------------------------------------------------------------------
@@ -207,17 +209,17 @@ _BATCH = 16
 
 def draws_of(draws: Sequence[ForestDraws], tree: int) -> ForestDraws:
     """The draws that a tree belongs to."""
-    return next(found for found in draws if found.first <= tree < found.stop)
+    return next(draw for draw in draws if draw.first <= tree < draw.stop)
 
 
 def check_same_rows(draws: Sequence[ForestDraws]) -> None:
     """Refuses trees that were drawn from different tables, which have no common bag."""
-    if any(found.n_rows != draws[-1].n_rows for found in draws):
+    if any(draw.n_rows != draws[-1].n_rows for draw in draws):
         raise InputError(
             "Out-of-bag predictions need trees drawn from one table, but earlier trees were "
             "fitted to another number of rows. Set warm_start=False."
         )
-    if not all(found.n_draws for found in draws):
+    if not all(draw.n_draws for draw in draws):
         raise InputError(
             "Out of bag estimation only available if bootstrap=True: without it every tree has "
             "seen all rows."

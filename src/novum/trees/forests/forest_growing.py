@@ -223,8 +223,8 @@ def grow_forest(model: Any, grower: TreeGrower) -> tuple[Forest, bool]:
         grown = run_tasks(run, tasks[:some], model.n_jobs)
         _check_room(grown, n_trees)
         grown += run_tasks(run, tasks[some:], model.n_jobs)
-    found = [forest for forest in takewhile(lambda forest: forest is not None, grown) if forest]
-    forest = Forest.joined(found)
+    forests = [forest for forest in takewhile(lambda forest: forest is not None, grown) if forest]
+    forest = Forest.joined(forests)
     return forest, forest.n_trees == n_trees
 
 

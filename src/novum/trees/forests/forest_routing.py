@@ -98,10 +98,10 @@ def heaviest_leaves(forest: Forest, cells: Floats) -> Integers:
 
 def forest_paths(forest: Forest, cells: Floats) -> sparse.csr_matrix:
     """Indicator of the nodes on the ways of every row, (n, n_nodes)."""
-    found = list(_visited(forest, cells, 24 * len(cells), leaves_only=False))
-    for tree in found:
+    visited = list(_visited(forest, cells, 24 * len(cells), leaves_only=False))
+    for tree in visited:
         tree.data = np.ones(tree.nnz, np.int64)
-    paths = sparse.hstack(found, format="csr")
+    paths = sparse.hstack(visited, format="csr")
     paths.sort_indices()
     return paths
 

@@ -115,10 +115,10 @@ class ForestClassifier(DecisionMixin, ClassifierMixin, ForestModel):
     # Out of bag
 
     def _store_out_of_bag(self, answers: Floats) -> None:
-        found = by_target(answers, self.forest_.classes)
-        if isinstance(found, list) and len({part.shape[1] for part in found}) == 1:
-            found = np.stack(found, axis=-1)
-        self.oob_decision_function_ = found
+        targets = by_target(answers, self.forest_.classes)
+        if isinstance(targets, list) and len({part.shape[1] for part in targets}) == 1:
+            targets = np.stack(targets, axis=-1)
+        self.oob_decision_function_ = targets
 
     def _judge(self, rows: CellRows, answers: Floats, known: Mask) -> float:
         if not known.any():
@@ -197,12 +197,12 @@ class ForestRegressor(RegressorMixin, ForestModel):
         self.oob_prediction_ = _one_column(answers)
 
     def _judge(self, rows: CellRows, answers: Floats, known: Mask) -> float:
-        true, found = _one_column(rows.targets[known]), _one_column(answers[known])
+        true, predicted = _one_column(rows.targets[known]), _one_column(answers[known])
         if callable(self.oob_score):
-            return float(self.oob_score(true, found))
+            return float(self.oob_score(true, predicted))
         if len(true) < 2:
             return float("nan")
-        return float(r2_score(true, found, sample_weight=rows.weight[known]))
+        return float(r2_score(true, predicted, sample_weight=rows.weight[known]))
 
     def _losses(self, rows: CellRows, measure: str | None) -> tuple[str, Loss]:
         if measure not in (None, "r2", "mean_squared_error"):

@@ -226,9 +226,9 @@ class Forest:
             return self.share
         first = self.first_child[~self.is_leaf]
         both = self.weight[first] + self.weight[first + 1]
-        found = np.ones(self.n_nodes)
-        found[first], found[first + 1] = self.weight[first] / both, self.weight[first + 1] / both
-        return found
+        shares = np.ones(self.n_nodes)
+        shares[first], shares[first + 1] = self.weight[first] / both, self.weight[first + 1] / both
+        return shares
 
     @cached_property
     def walk_arrays(self) -> tuple[Any, ...]:
@@ -423,7 +423,7 @@ def _coding_fits(forest: Forest) -> bool:
         return len(forest.threshold) == len(forest.share) == n
     n_codes = np.asarray(coding.n_codes)
     nominal = coding.nominal
-    edges = np.array([len(found) for found in coding.edges]) + 1
+    edges = np.array([len(column_edges) for column_edges in coding.edges]) + 1
     return (
         coding.schema == forest.schema
         and n_codes.shape == (forest.schema.n_columns,)

@@ -109,7 +109,7 @@ def permutation_losses(
 
     def run(tree: int) -> Floats:
         unseen = draws_of(draws, tree).out_of_bag(tree)
-        found = np.zeros(n_columns)
+        importances = np.zeros(n_columns)
         if unseen.size == 0:
             return np.full(n_columns, np.nan)
         table = rows[unseen]
@@ -124,9 +124,9 @@ def permutation_losses(
             cells = table[:, j].copy()
             for _ in range(n_repeats):
                 table[:, j] = cells[rng.permutation(unseen.size)]
-                found[j] += (lost() - before) / n_repeats
+                importances[j] += (lost() - before) / n_repeats
             table[:, j] = cells
-        return found
+        return importances
 
     return np.array(run_tasks(run, range(forest.n_trees), n_jobs))
 

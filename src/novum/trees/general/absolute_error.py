@@ -71,12 +71,12 @@ class DeviationScores:
         return np.asarray(counts, np.float64)
 
     def scores(self, groups: Mask) -> Floats:
-        found = np.zeros(len(groups))
+        scores = np.zeros(len(groups))
         for place, group in enumerate(groups):
             for y, w, level in zip(self.values, self.entry_weight, self.level, strict=True):
                 chosen = group[level]
-                found[place] -= sorted_cost(y[chosen], w[chosen])
-        return found
+                scores[place] -= sorted_cost(y[chosen], w[chosen])
+        return scores
 
     def axis(self, levels: Integers) -> Floats:
         """Medians, added over the targets; a cut in their order is good, not always the best."""

@@ -137,13 +137,13 @@ class Entries:
         rows, weight = np.empty(starts[-1], np.int32), np.empty(starts[-1])
         order = np.empty(len(self.order) * int(starts[-1]), np.int32)
         deal(self.rows, self.weight, branch, share, self.order, starts, rows, weight, order)
-        found = []
+        parts = []
         for start, stop in pairwise(starts):
             block = order[len(self.order) * start : len(self.order) * stop]
             # Copies, so that a child keeps only its own part in memory while it waits.
             own = block.reshape(len(self.order), stop - start).copy()
-            found.append(Entries(rows[start:stop].copy(), weight[start:stop].copy(), own))
-        return found
+            parts.append(Entries(rows[start:stop].copy(), weight[start:stop].copy(), own))
+        return parts
 
 
 @dataclass(frozen=True, eq=False)

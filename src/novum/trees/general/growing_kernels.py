@@ -154,7 +154,7 @@ def scan_sums(  # type: ignore[no-untyped-def]
     sums, lost = np.empty((4, n_slots)), np.empty(n_slots)
     base = np.empty(3)
     base[1] = 1.0 / n_targets
-    found = np.empty(6)
+    scan = np.empty(6)
     for c in range(chosen.size):
         j = chosen[c]
         known, lost_weight = m, 0.0
@@ -207,11 +207,11 @@ def scan_sums(  # type: ignore[no-untyped-def]
                 below[i] = low
                 scores[i] = side_score(a, low, n_targets, bits)
                 scores[i] += side_score(b, both - low, n_targets, bits)
-            found[GAIN] = -np.inf
+            scan[GAIN] = -np.inf
             tried = best_cut(
-                keys, scores, below, known, both, base, limits, fractions[c], state, found
+                keys, scores, below, known, both, base, limits, fractions[c], state, scan
             )
-            keep(tried, both, limits[MARGIN], 2.0 - way if directed else -1.0, found, out[c])
+            keep(tried, both, limits[MARGIN], 2.0 - way if directed else -1.0, scan, out[c])
         if rule == AUTO and known > 0:
             a, b, whole = 0.0, 0.0, 0.0
             for k in range(n_slots):
@@ -236,17 +236,21 @@ def keep_known(gain, known, lost, limits, out):  # type: ignore[no-untyped-def]
 
 
 @kernel("void(float64, float64, float64, float64, float64[::1], float64[::1])")
-def keep(tried, both, margin, towards, found, out):  # type: ignore[no-untyped-def]
+def keep(tried, both, margin, towards, candidate, out):  # type: ignore[no-untyped-def]
     """Keep what a search found in `out` where it is better, or as good at no higher threshold.
 
     Missing cells that were left out stay left out where a side for them is only as good.
     """
     out[TRIED] = max(out[TRIED], tried)
-    tie = found[GAIN] >= out[GAIN] - margin and found[THRESHOLD] <= out[THRESHOLD]
+    tie = candidate[GAIN] >= out[GAIN] - margin and candidate[THRESHOLD] <= out[THRESHOLD]
     tie &= out[TOWARDS] >= 0.0
-    if found[GAIN] > out[GAIN] + margin or (out[GAIN] > -np.inf and tie):
-        out[GAIN], out[THRESHOLD], out[BELOW] = found[GAIN], found[THRESHOLD], found[BELOW]
-        out[ABOVE], out[TOWARDS] = both - found[BELOW], towards
+    if candidate[GAIN] > out[GAIN] + margin or (out[GAIN] > -np.inf and tie):
+        out[GAIN], out[THRESHOLD], out[BELOW] = (
+            candidate[GAIN],
+            candidate[THRESHOLD],
+            candidate[BELOW],
+        )
+        out[ABOVE], out[TOWARDS] = both - candidate[BELOW], towards
 
 
 @kernel(
@@ -393,7 +397,7 @@ def scan_deviations(  # type: ignore[no-untyped-def]
             place[t, e] = i
             targets[t, e] = ranked[t, i] = y[rows[e]] - center
     fenwick, totals = np.empty((2, m + 1)), np.empty(2)
-    base, found = np.empty(3), np.empty(6)
+    base, scan = np.empty(3), np.empty(6)
     base[1] = 1.0 / n_targets
     for c in range(chosen.size):
         j = chosen[c]
@@ -436,11 +440,11 @@ def scan_deviations(  # type: ignore[no-untyped-def]
                             )
                         base[0] -= deviation(fenwick, totals, ranked[t])
                         both = totals[0]
-            found[GAIN] = -np.inf
+            scan[GAIN] = -np.inf
             tried = best_cut(
-                keys, scores, below, known, both, base, limits, fractions[c], state, found
+                keys, scores, below, known, both, base, limits, fractions[c], state, scan
             )
-            keep(tried, both, limits[MARGIN], 2.0 - way if directed else -1.0, found, out[c])
+            keep(tried, both, limits[MARGIN], 2.0 - way if directed else -1.0, scan, out[c])
         if rule == AUTO and known > 0:
             gain, known_weight, lost_weight = 0.0, 0.0, 0.0
             for t in range(n_targets):

@@ -251,20 +251,20 @@ def two_sets(
     directed = directed and bool(levels.weight[-1] > 0)
     present = levels.weight[:-1] > 0
     node = _whole(levels, missing=directed)
-    found = np.full((len(groups), 2), -np.inf)
+    scores = np.full((len(groups), 2), -np.inf)
     for towards in (0, 1) if directed else (0,):
         with_zero = np.full((len(groups), 1), directed and towards == 0)
         zero = np.hstack([groups, with_zero])
         one = np.hstack([present & ~groups, np.full((len(groups), 1), directed and towards == 1)])
         valid = (zero @ levels.weight >= least) & (one @ levels.weight >= least)
         gains = (levels.scores(zero) + levels.scores(one) - node) / levels.n_targets
-        found[:, towards] = np.where(valid, gains, -np.inf)
-    if not np.isfinite(found).any():
+        scores[:, towards] = np.where(valid, gains, -np.inf)
+    if not np.isfinite(scores).any():
         return None
-    at, towards = divmod(int(np.argmax(found.ravel() >= found.max() - margin)), 2)
+    at, towards = divmod(int(np.argmax(scores.ravel() >= scores.max() - margin)), 2)
     branch = np.where(groups[at], 0, 1).astype(np.int32)
     branch[~present] = -1
-    return Grouping(float(found[at, towards]), branch, towards if directed else -1)
+    return Grouping(float(scores[at, towards]), branch, towards if directed else -1)
 
 
 def single_groups(levels: LevelScores) -> Mask:

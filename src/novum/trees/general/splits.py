@@ -173,11 +173,11 @@ class _Node:
             cut = cuts[int(np.searchsorted(ordered, column))]
             towards, threshold = int(cut[TOWARDS]), float(cut[THRESHOLD])
             return Split(column, Question.THRESHOLD, gained, threshold, missing_branch=towards)
-        found = groupings.get(column)
-        if found is None:
-            found = self._every_level(self._levels(column))
-        assert found is not None
-        return self._nominal_split(column, found, gained)
+        grouping = groupings.get(column)
+        if grouping is None:
+            grouping = self._every_level(self._levels(column))
+        assert grouping is not None
+        return self._nominal_split(column, grouping, gained)
 
     # Choice
 
@@ -247,16 +247,16 @@ class _Node:
         if multiway and not self.directed and self.rules.criterion != "absolute_error":
             lost = self._every_level_of_all(columns, gain, information)
             columns = columns[lost > 0] if self.by_gain else columns[:0]
-        found = {}
+        groupings = {}
         for column in map(int, columns):
             levels = self._levels(column)
             grouping = self._every_level(levels) if multiway else self._two_sets(levels)
             if grouping is not None:
-                found[column] = grouping
+                groupings[column] = grouping
                 gain[column] = grouping.gain
                 weights = self._branch_weights(levels, grouping)
                 information[column] = split_information(weights, self.sums.weight)
-        return found
+        return groupings
 
     def _every_level_of_all(self, columns: Integers, gain: Floats, information: Floats) -> Floats:
         """Fill in what a branch for each level gains; the weight of each column's missing cells."""
@@ -277,10 +277,10 @@ class _Node:
         return None if self.ratio is None else 2
 
     def _every_level(self, levels: LevelScores) -> Grouping | None:
-        found = every_level(levels, self.least, self._enough, self.directed)
+        grouping = every_level(levels, self.least, self._enough, self.directed)
         if not self.by_gain:
-            return found
-        return better(found, missing_as_level(levels, self.least, self._enough), self.margin)
+            return grouping
+        return better(grouping, missing_as_level(levels, self.least, self._enough), self.margin)
 
     def _two_sets(self, levels: LevelScores) -> Grouping | None:
         if self.rules.splitter == "random":
@@ -290,13 +290,13 @@ class _Node:
         else:
             groups = subset_groups(levels)
         ways = (False, True) if self.by_gain and levels.weight[-1] > 0 else (self.directed,)
-        found = None
+        grouping = None
         for directed in ways if len(groups) else ():
             sets = two_sets(levels, groups, self.least, self.margin, directed)
-            found = better(found, sets, self.margin)
+            grouping = better(grouping, sets, self.margin)
         if not self.by_gain:
-            return found
-        return better(found, known_or_missing(levels, self.least), self.margin)
+            return grouping
+        return better(grouping, known_or_missing(levels, self.least), self.margin)
 
     def _branch_weights(self, levels: LevelScores, grouping: Grouping) -> Floats:
         """Weights of the branches, and of the missing cells where these have no branch."""

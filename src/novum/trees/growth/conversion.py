@@ -134,10 +134,10 @@ def tree_of(
 
 def thresholds(grown: GrownNodes, table: CodedTable, *, on_edges: bool) -> Floats:
     """The threshold of every node; NaN where none is asked, infinite for missing against known."""
-    found = np.full(len(grown.integers), np.nan)
+    thresholds = np.full(len(grown.integers), np.nan)
     asked = np.flatnonzero(grown.integers[:, at.QUESTION] == Question.THRESHOLD)
     if asked.size == 0:
-        return found
+        return thresholds
     column = grown.integers[asked, at.COLUMN]
     code, after = grown.integers[asked, at.CODE], grown.integers[asked, at.NEXT_CODE]
     middle = midpoints(table.high[column, code], table.low[column, np.maximum(after, 0)])
@@ -150,8 +150,8 @@ def thresholds(grown: GrownNodes, table: CodedTable, *, on_edges: bool) -> Float
                 for j, b in zip(column, place, strict=True)
             ]
         )
-    found[asked] = np.where(after < 0, np.inf, middle)
-    return found
+    thresholds[asked] = np.where(after < 0, np.inf, middle)
+    return thresholds
 
 
 def edge_places(

@@ -92,8 +92,8 @@ def sum_rows(table, entries, start, stop, target_start, criterion, out):
             alike &= out[labels[rows[start], t]] == total
         if alike:
             return 0.0
-        found = quality(out, target_start, criterion) / total
-        return 1.0 - found if criterion == GINI else -found
+        impurity = quality(out, target_start, criterion) / total
+        return 1.0 - impurity if criterion == GINI else -impurity
     square = 0.0
     alike = True
     for i in range(start, stop):
@@ -106,8 +106,8 @@ def sum_rows(table, entries, start, stop, target_start, criterion, out):
             alike &= y == numbers[rows[start], t]
     if alike:
         return 0.0
-    found = square / numbers.shape[1] - quality(out, target_start, criterion)
-    return max(found / out[0], 0.0)
+    impurity = square / numbers.shape[1] - quality(out, target_start, criterion)
+    return max(impurity / out[0], 0.0)
 
 
 @inner_kernel()

@@ -84,7 +84,7 @@ def finish_node(node, nodes, square, rules):
     options, limits = rules[1], rules[2]
     criterion = options[CRITERION]
     n_stats = sums.shape[1]
-    weight, found, largest = 0.0, 0.0, 0.0
+    weight, total, largest = 0.0, 0.0, 0.0
     if criterion <= ENTROPY:
         for k in range(n_stats):
             weight += sums[node, k]
@@ -93,18 +93,18 @@ def finish_node(node, nodes, square, rules):
             for k in range(n_stats):
                 share = sums[node, k] / weight
                 if criterion == GINI:
-                    found += share * (1.0 - share)
+                    total += share * (1.0 - share)
                 elif share > 0.0:
-                    found -= share * math.log2(share)
+                    total -= share * math.log2(share)
     else:
         weight = sums[node, 0]
         if square >= 0.0:
             mean = sums[node, 1] / weight
-            found = max(square / weight - mean * mean, 0.0)
+            total = max(square / weight - mean * mean, 0.0)
     numbers[node, WEIGHT] = weight
-    numbers[node, IMPURITY] = found
+    numbers[node, IMPURITY] = total
     return (
-        found > 0.0
+        total > 0.0
         and integers[node, DEPTH] < options[MAX_DEPTH]
         and weight >= limits[MIN_SPLIT]
         and weight >= 2.0 * limits[MIN_LEAF]
@@ -221,7 +221,7 @@ def neighbors_of(codes, rows, start, stop, column, cut):
 @inner_kernel()
 def class_gain(left, right, total, entropy):
     """Impurity times weight that is removed by two sides of many classes."""
-    found = 0.0
+    gain = 0.0
     for side in range(3):
         sums = left if side == 0 else right if side == 1 else total
         amount, quality = 0.0, 0.0
@@ -232,8 +232,8 @@ def class_gain(left, right, total, entropy):
             else:
                 quality += sums[k] * sums[k]
         quality = quality - amount * math.log2(amount) if entropy else quality / amount
-        found += quality if side < 2 else -quality
-    return found
+        gain += quality if side < 2 else -quality
+    return gain
 
 
 @inner_kernel()
@@ -266,8 +266,8 @@ def cut_gain(table, entries, start, stop, column, code, criterion, node, limits,
         return -1.0
     if pairs:
         excess = moment * amount - total[1] * left
-        found = excess * excess / (amount * left * right)
-        return 2.0 * found if classes else found
+        gain = excess * excess / (amount * left * right)
+        return 2.0 * gain if classes else gain
     for k in range(total.size):
         scratch[1, k] = total[k] - scratch[0, k]
     return class_gain(scratch[0], scratch[1], total, entropy)

@@ -104,7 +104,7 @@ def choose_cuts(columns, options, chance, search, column, n_levels, single):
 def quality(sums, target_start, criterion):
     """q of a set of rows, averaged over the targets; 0 for no rows."""
     n_targets = target_start.size - 1
-    found = 0.0
+    impurity = 0.0
     if criterion <= ENTROPY:
         for t in range(n_targets):
             weight = 0.0
@@ -118,14 +118,14 @@ def quality(sums, target_start, criterion):
                     total += s * math.log2(s)
             if weight > 0.0:
                 if criterion == GINI:
-                    found += total / weight
+                    impurity += total / weight
                 else:
-                    found += total - weight * math.log2(weight)
-        return found / n_targets
+                    impurity += total - weight * math.log2(weight)
+        return impurity / n_targets
     if sums[0] > 0.0:
         for s in range(1, sums.size):
-            found += sums[s] * sums[s] / sums[0]
-    return found / n_targets
+            impurity += sums[s] * sums[s] / sums[0]
+    return impurity / n_targets
 
 
 @inner_kernel()

@@ -117,7 +117,7 @@ class DeviationSearch:
         # Sums of many weights may fall short of their true value in the last digits.
         share = self.rules.least_share * sums.weight
         least = max(self.rules.min_leaf, share) * (1 - 1e-9)
-        found = np.empty(4, np.int64)
+        place = np.empty(4, np.int64)
         branch = np.empty(self.n_branches, np.int8)
         best_split(
             self.codes,
@@ -131,10 +131,10 @@ class DeviationSearch:
             least,
             *self.codes_of_rules,
             self.sums,
-            found,
+            place,
             branch,
         )
-        column, code, after, towards = map(int, found)
+        column, code, after, towards = map(int, place)
         if column < 0:
             return None
         codes = self.codes[entries.rows, column]

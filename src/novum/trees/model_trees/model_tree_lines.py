@@ -124,7 +124,7 @@ def fitted_models(tree: Tree, usable: Mask, rows: CellRows) -> NodeModels:
         parts.append(_part(table, start, usable, design, low, high))
         check_cancelled()
     size, deviation, error, base, column, center, coefficient = (
-        np.concatenate(found) for found in zip(*parts, strict=True)
+        np.concatenate(pieces) for pieces in zip(*parts, strict=True)
     )
     owner = design.owner[column]
     return NodeModels(
@@ -179,15 +179,15 @@ def _in_units(
 ) -> Floats:
     """Coefficients in the units of the table; a column too small for one is named."""
     with np.errstate(over="ignore"):
-        found = coefficient * (target / unit)[:, np.newaxis]
-    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
+        coefficients = coefficient * (target / unit)[:, np.newaxis]
+    wrong = np.flatnonzero(~np.isfinite(coefficients).all(axis=1))
     if wrong.size:
         name = schema.names[owner[wrong[0]]]
         raise InputError(
             f"The coefficient of column {name!r} leaves the range of double precision: its cells "
             "are too small beside the targets. Multiply the column by a power of ten."
         )
-    return found
+    return coefficients
 
 
 def _design_widths(marks: Mask, design: DesignColumns) -> Integers:

@@ -161,9 +161,9 @@ def simplified(c, cross, total, weight, out_inside, out_g, out_b):
         out_inside[k] = False
         size -= 1
         order[size] = k
-        found = pessimistic(max(squares, floor), weight, size + 1.0)
-        if found <= least * (1.0 + TIE):
-            best, least = size, found
+        error = pessimistic(max(squares, floor), weight, size + 1.0)
+        if error <= least * (1.0 + TIE):
+            best, least = size, error
     waiting[:] = False
     waiting[order[:best]] = True
     # Swept afresh: letting columns in and out again has left rounding errors behind.

@@ -185,8 +185,8 @@ class NodeModels:
             raise InputError("The arrays of these linear models do not fit; the file is damaged.")
 
     def _name(self, column: int, level: int) -> str:
-        found = self.schema.columns[column]
-        return found.name if level < 0 else f"{found.name}={found.levels[level]}"
+        column_of = self.schema.columns[column]
+        return column_of.name if level < 0 else f"{column_of.name}={column_of.levels[level]}"
 
 
 # --- Smoothing ------------------------------------------------------------------------------------

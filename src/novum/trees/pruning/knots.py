@@ -205,8 +205,8 @@ class Spread:
     def of(cls, tree: Tree, cells: Floats, labels: Array) -> Spread:
         n_classes = tree.value.shape[1]
         # A tree does not name its criterion, but the impurity of its root tells it.
-        found = [_impurity(tree.value[0], bits) for bits in (True, False)]
-        bits = abs(found[0] - tree.impurity[0]) <= abs(found[1] - tree.impurity[0])
+        impurities = [_impurity(tree.value[0], bits) for bits in (True, False)]
+        bits = abs(impurities[0] - tree.impurity[0]) <= abs(impurities[1] - tree.impurity[0])
         columns = np.ascontiguousarray(cells.T)
         return cls(columns, np.asarray(labels, np.int64), n_classes, bool(bits))
 
@@ -247,12 +247,12 @@ class Spread:
             parts = np.where(stays, part[:, np.newaxis], toward) * gone_weight
         else:
             parts = part[:, np.newaxis] * gone_weight
-        found = []
+        parts_of = []
         for son in sons:
             sent, kept = parts[son] > 0, answer == son
             rows_here = np.concatenate([index[kept], gone[sent]])
-            found.append((rows_here, np.concatenate([weight[kept], parts[son][sent]])))
-        return found
+            parts_of.append((rows_here, np.concatenate([weight[kept], parts[son][sent]])))
+        return parts_of
 
     def _shares(self, knot: Knot, answer: Integers, weight: Floats) -> Floats:
         known = answer >= 0
@@ -264,15 +264,15 @@ class Spread:
 
     def leaf_values(self, knot: Knot, rows: Rows) -> list[Floats]:
         """Weights of the classes in each leaf below, if these rows were sent down."""
-        found = []
+        values = []
         waiting = [(knot, rows)]
         while waiting:
             current, here = waiting.pop()
             if current.sons:
                 waiting.extend(zip(current.sons, self.divide(current, here), strict=True))
             else:
-                found.append(self.value(here))
-        return found
+                values.append(self.value(here))
+        return values
 
     def refill(self, knot: Knot, rows: Rows) -> None:
         """Send the rows down and keep what they are at each knot."""

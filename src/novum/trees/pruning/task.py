@@ -208,13 +208,13 @@ def read_validation_part(
     part : (X, y) or (X, y, sample_weight)
     """
     X, y, weight = (*part, None)[:3]
-    found = plain_target(y)
+    target = plain_target(y)
     # The rows' places go through the check in the place of targets, so that rows of weight zero
     # leave both.
     sample = check_sample(
         copy(estimator),
         X,
-        np.arange(len(found), dtype=float),
+        np.arange(len(target), dtype=float),
         weight,
         schema=schema,
         allow_missing=True,
@@ -226,13 +226,13 @@ def read_validation_part(
         numbers = np.asarray(check_numbers(y, name))
         targets: Array = numbers.reshape(len(numbers), -1)
     else:
-        targets = _class_codes(found, classes, name)
+        targets = _class_codes(target, classes, name)
     n_classes = None if classes is None else tuple(map(len, classes))
     return PruningTask(cells_of(sample), targets[kept], sample.weights, n_classes)
 
 
-def _class_codes(found: Array, classes: tuple[Array, ...], name: str) -> Integers:
-    columns = found.reshape(len(found), -1)
+def _class_codes(labels: Array, classes: tuple[Array, ...], name: str) -> Integers:
+    columns = labels.reshape(len(labels), -1)
     if columns.shape[1] != len(classes):
         raise InputError(
             f"The validation part has {columns.shape[1]} target columns, but the training rows "

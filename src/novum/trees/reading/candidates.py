@@ -94,11 +94,13 @@ def candidates(
         raise InputError(f"There are {rows.targets.shape[1]} targets, got target={target!r}.")
     ratio = _gain_ratio(criterion)
     resolution = ratio.resolution if ratio else 0.0
-    found = [
+    by_column = [
         column_splits(rows, column, kind, nominal, resolution, missing_alone=missing == "auto")
         for column, kind in enumerate(schema.columns)
     ]
-    splits = [_heavy_enough(one, rows, ratio, min_samples_leaf) for one in found if one is not None]
+    splits = [
+        _heavy_enough(one, rows, ratio, min_samples_leaf) for one in by_column if one is not None
+    ]
     scores = _Scores.of(splits, rows, ratio)
     order = scores.order(rows)
     return Candidates(

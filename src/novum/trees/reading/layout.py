@@ -137,8 +137,8 @@ class _Walker:
         return below[-1] if below else self.thread[node]
 
     def _ancestor(self, inner_left: int, node: int, nearest: int) -> int:
-        found = self.ancestor[inner_left]
-        return found if self._are_siblings(found, node) else nearest
+        ancestor = self.ancestor[inner_left]
+        return ancestor if self._are_siblings(ancestor, node) else nearest
 
     def _are_siblings(self, one: int, other: int) -> bool:
         return one - self.rank[one] == other - self.rank[other] and one != other

@@ -258,8 +258,8 @@ def rules(
     if simplify:
         drafts = united(drafts, tree, values)
     digits_of = column_digits(tree, digits)
-    found = [_rule(draft, tree, values, criterion, digits_of) for draft in drafts]
-    return _ordered(found, tree.schema, values.labels, min_coverage)
+    drawn = [_rule(draft, tree, values, criterion, digits_of) for draft in drafts]
+    return _ordered(drawn, tree.schema, values.labels, min_coverage)
 
 
 def _ends(tree: Tree, values: NodeValues) -> list[int]:
@@ -272,14 +272,14 @@ def _ends(tree: Tree, values: NodeValues) -> list[int]:
             first = outcome[below[0]]
             one[node] = all(one[child] and outcome[child] == first for child in below)
             outcome[node] = first
-    found, pending = [], [0]
+    leaves, pending = [], [0]
     while pending:
         node = pending.pop()
         if one[node]:
-            found.append(node)
+            leaves.append(node)
         else:
             pending.extend(reversed(tree.children(node)))
-    return found
+    return leaves
 
 
 def _rule(draft: Draft, tree: Tree, values: NodeValues, criterion: str, digits: list[int]) -> Rule:
@@ -311,10 +311,10 @@ def _rule(draft: Draft, tree: Tree, values: NodeValues, criterion: str, digits: 
 
 
 def _ordered(
-    found: list[Rule], schema: Schema, labels: Array | None, min_coverage: float
+    rules: list[Rule], schema: Schema, labels: Array | None, min_coverage: float
 ) -> RuleSet:
-    kept = [rule for rule in found if rule.coverage >= min_coverage]
-    gone = [rule.coverage for rule in found if rule.coverage < min_coverage]
+    kept = [rule for rule in rules if rule.coverage >= min_coverage]
+    gone = [rule.coverage for rule in rules if rule.coverage < min_coverage]
     known = [] if labels is None else labels.tolist()
 
     def order(rule: Rule) -> tuple[float, float, tuple[int, ...]]:
@@ -364,13 +364,13 @@ def _united_in(drafts: list[Draft], column: int, tree: Tree, values: NodeValues)
         others = frozenset(item for item in draft.box.items() if item[0] != column)
         key = (draft.outcome, others) if column in draft.box else place
         alike.setdefault(key, []).append(draft)
-    found: list[Draft] = []
+    united: list[Draft] = []
     for group in alike.values():
-        found += [
+        united += [
             draft if len(draft.nodes) == 1 else _widened(draft, tree, values)
             for draft in _chained(group, column)
         ]
-    return sorted(found, key=lambda draft: draft.nodes[0])
+    return sorted(united, key=lambda draft: draft.nodes[0])
 
 
 def _chained(group: list[Draft], column: int) -> list[Draft]:

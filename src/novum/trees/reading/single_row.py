@@ -71,22 +71,22 @@ def branch_of(tree: Tree, node: int, cell: float) -> int:
 
 def visits(tree: Tree, row: Floats) -> list[Visit]:
     """All nodes that the row reaches, parents first, with the row's share."""
-    found = []
+    visits = []
     pending = [(0, 1.0)]
     while pending:
         node, share = pending.pop()
         if tree.is_leaf(node):
-            found.append(Visit(node, share, -1))
+            visits.append(Visit(node, share, -1))
             continue
         branch = branch_of(tree, node, float(row[tree.column[node]]))
-        found.append(Visit(node, share, branch))
+        visits.append(Visit(node, share, branch))
         below = tree.children(node)
         if branch >= 0:
             pending.append((below[branch], share))
         else:
             parts = [(child, share * float(tree.share[child])) for child in below]
             pending += [part for part in reversed(parts) if part[1] > 0]
-    return found
+    return visits
 
 
 def answer_of_row(tree: Tree, values: NodeValues, way: list[Visit]) -> Floats:
@@ -108,7 +108,7 @@ def changes(tree: Tree, row: Floats, values: NodeValues, digits: list[int]) -> l
     way = visits(tree, row)
     outcome = outcome_of(answer_of_row(tree, values, way), values)
     asked = [int(tree.column[visit.node]) for visit in way if not tree.is_leaf(visit.node)]
-    found = []
+    changes = []
     for column in dict.fromkeys(asked):
         tried = [
             _change(tree, row, column, cell, values, way, digits[column])
@@ -117,8 +117,8 @@ def changes(tree: Tree, row: Floats, values: NodeValues, digits: list[int]) -> l
         other = [one for one in tried if one is not None and _differs(one, outcome, values)]
         if other:
             nearest = min(other, key=lambda one: (one.distance, -tree.depths[one.node]))
-            found.append(nearest)
-    return sorted(found, key=lambda one: -int(tree.depths[one.node]))
+            changes.append(nearest)
+    return sorted(changes, key=lambda one: -int(tree.depths[one.node]))
 
 
 def _differs(change: Change, outcome: float, values: NodeValues) -> bool:

@@ -134,8 +134,8 @@ def column_splits(
     missing_alone: bool = False,
 ) -> ColumnSplits | None:
     """Every split of the node on a column; None where there is none."""
-    found = _known_splits(rows, column, kind, nominal, resolution)
-    return _with_missing_alone(found, rows, column, kind, nominal) if missing_alone else found
+    splits = _known_splits(rows, column, kind, nominal, resolution)
+    return _with_missing_alone(splits, rows, column, kind, nominal) if missing_alone else splits
 
 
 def _with_missing_alone(

@@ -65,21 +65,21 @@ def tree_text(
 
 
 def _drawn(drawing: Outline, strokes: _Strokes) -> str:
-    found: list[str] = []
+    lines: list[str] = []
     # Entries that wait, each with what stands before it and before all below it.
     pending = [(0, "", "")]
     while pending:
         place, before, below = pending.pop()
         entry = drawing.entries[place]
-        found.append(before + _line(entry))
+        lines.append(before + _line(entry))
         if entry.hidden:
-            found.append(f"{below}{strokes.last}{entry.rest}")
+            lines.append(f"{below}{strokes.last}{entry.rest}")
         last = len(entry.children) - 1
         for rank in range(last, -1, -1):
             stroke = strokes.last if rank == last else strokes.child
             deeper = strokes.space if rank == last else strokes.down
             pending.append((entry.children[rank], below + stroke, below + deeper))
-    return "\n".join(found)
+    return "\n".join(lines)
 
 
 def _line(entry: Entry) -> str:

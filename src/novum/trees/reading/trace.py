@@ -134,7 +134,7 @@ def trace(
     chosen = criterion or ("gini" if tree.classes is not None else "squared_error")
     shares = route(tree, table).tocsc()
     digits = column_digits(tree)
-    found = []
+    nodes = []
     for node in tree.walk():
         too_deep = max_depth is not None and tree.depths[node] > max_depth
         if too_deep or (tree.is_leaf(node) and not leaves):
@@ -153,8 +153,8 @@ def trace(
             min_samples_leaf=min_samples_leaf,
             target=target,
         )
-        found.append(_node_trace(tree, node, splits, limit, digits))
-    return Trace(tuple(found))
+        nodes.append(_node_trace(tree, node, splits, limit, digits))
+    return Trace(tuple(nodes))
 
 
 def _node_trace(

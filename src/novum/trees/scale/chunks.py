@@ -70,9 +70,9 @@ class ChunkReader:
             rows = np.ascontiguousarray(numbers)
             return CellRows(sample.schema, cells_of(sample), rows, sample.weights, None)
         columns = labels[kept].reshape(len(kept), -1)
-        found = [check_classes(columns[:, t], name) for t in range(columns.shape[1])]
-        codes = np.column_stack([code for _, code in found])
-        classes = tuple(known for known, _ in found)
+        label_codes = [check_classes(columns[:, t], name) for t in range(columns.shape[1])]
+        codes = np.column_stack([code for _, code in label_codes])
+        classes = tuple(known for known, _ in label_codes)
         return CellRows(sample.schema, cells_of(sample), codes, sample.weights, classes)
 
 

@@ -228,8 +228,8 @@ class LevelStep:
             slots = front.rows_of[entries[1]]
             chosen = slots >= 0
             if chosen.any():
-                found = slots[chosen].astype(np.int32)
-                parts.append(rows.part(number, entries[0][chosen], entries[2][chosen], found))
+                nodes = slots[chosen].astype(np.int32)
+                parts.append(rows.part(number, entries[0][chosen], entries[2][chosen], nodes))
         if self.whole_table:
             slot = np.zeros(len(rows.codes), np.int32)
             parts.append(rows.part(number, slice(None), rows.weight, slot))

@@ -271,20 +271,20 @@ class LevelGrowing:
 
     def _examined(self, unit: Siblings, level: LevelStatistics) -> list[Siblings]:
         """The children of the nodes of a unit whose sums have come."""
-        found = [
+        siblings = [
             (member, level.node(member.facts_at, member.histogram_at))
             for member in unit.asked
             if member.want != ROWS
         ]
         if unit.derived is not None:
             assert unit.parent is not None
-            found.append((unit.derived, unit.parent - found[0][1]))
+            siblings.append((unit.derived, unit.parent - siblings[0][1]))
             # First branches first, as they are numbered.
-            found.sort(key=lambda pair: pair[0].node)
+            siblings.sort(key=lambda pair: pair[0].node)
         if unit.parent is not None:
             self.waiting_bytes -= unit.parent.histograms.nbytes
             unit.parent = None
-        return [child for member, facts in found for child in self._split(member, facts)]
+        return [child for member, facts in siblings for child in self._split(member, facts)]
 
     def _split(self, member: OpenNode, facts: LevelStatistics) -> list[Siblings]:
         """Stores what is known of a node and splits it, if it can be; its children."""
@@ -365,12 +365,12 @@ def grow_best_first(
         wanted = [unit for queue in queues.values() for unit in queue.advance()]
         if not wanted:
             break
-        found = growing.ask(wanted)
+        answers = growing.ask(wanted)
         for unit in wanted:
             below = {member.node for member in unit.members}
             tree = _tree(unit)
             queues[tree.number].known[id(unit)] = [
-                child for child in found if _tree(child) is tree and _parent(child) in below
+                child for child in answers if _tree(child) is tree and _parent(child) in below
             ]
     for queue in queues.values():
         queue.close()

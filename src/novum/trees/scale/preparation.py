@@ -83,9 +83,9 @@ class Prepared:
         schema, classes = self.survey.schema, self.survey.classes
         targets = np.zeros((weights.size, self.n_targets), np.int64)
         rows = CellRows(schema, np.empty((0, 0)), targets, weights, classes)
-        found = growth_rules(self.member, rows, criterion)
+        rules = growth_rules(self.member, rows, criterion)
         scale = self.coding.scale
-        return found if scale is None else found.scaled(scale.unit**-2)
+        return rules if scale is None else rules.scaled(scale.unit**-2)
 
     def task(
         self,

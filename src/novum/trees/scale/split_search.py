@@ -92,14 +92,14 @@ class SplitSearch:
         if self.has_classes:
             if self.is_pure(sums):
                 return 0.0
-            found = quality(sums, self.target_start, self.criterion)
-            found /= self.weight(sums)
-            return float(1.0 - found if self.criterion == at.GINI else -found)
+            impurity = quality(sums, self.target_start, self.criterion)
+            impurity /= self.weight(sums)
+            return float(1.0 - impurity if self.criterion == at.GINI else -impurity)
         if (facts.least[0] == facts.largest[0]).all():
             return 0.0
-        found = quality(sums, self.target_start, self.criterion)
+        impurity = quality(sums, self.target_start, self.criterion)
         mean_square = facts.square[0] / (self.n_stats - 1)
-        return float(max((mean_square - found) / sums[0], 0.0))
+        return float(max((mean_square - impurity) / sums[0], 0.0))
 
     # Splits
 

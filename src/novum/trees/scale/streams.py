@@ -157,27 +157,27 @@ class TreeStreams(LevelGrowth):
                 # The root's stream is that of a tree in memory.
                 return stream(root, "growing") if path == 1 else stream(root, "growing", path)
 
-            found = prepare(self, self, passes, schema, classes)
-            grown = grow_trees(found.task(chance, budget))
-            survey, coding = found.survey, found.coding
+            prepared = prepare(self, self, passes, schema, classes)
+            grown = grow_trees(prepared.task(chance, budget))
+            survey, coding = prepared.survey, prepared.coding
             tree = tree_of(grown.trees[0], grown.table, survey.schema, survey.classes, coding.scale)
-            store_survey(self, found)
-            model.max_features_ = found.rules(1.0, 1.0).max_features or survey.schema.n_columns
+            store_survey(self, prepared)
+            model.max_features_ = prepared.rules(1.0, 1.0).max_features or survey.schema.n_columns
             model.tree_ = _pruned(self, tree, rule)
             certificate = certify(model.tree_)
             details = {**certificate.details, "passes": grown.n_passes + 1}
             model.certificate_ = replace(certificate, details=details)
 
 
-def store_survey(model: Any, found: Prepared) -> None:
+def store_survey(model: Any, prepared: Prepared) -> None:
     """Stores on a model what is known of columns, targets and missing cells."""
-    survey = found.survey
+    survey = prepared.survey
     set_feature_names(model, survey.schema)
     model.schema_ = survey.schema
-    model._store_target(found.target_rows())
+    model._store_target(prepared.target_rows())
     model.common_values_, model.replaced_ = np.empty(0), {}
-    if found.coding.replacements is not None:
-        model.common_values_ = found.coding.replacements
+    if prepared.coding.replacements is not None:
+        model.common_values_ = prepared.coding.replacements
         names = survey.schema.names
         model.replaced_ = {
             names[j]: int(survey.missing[j]) for j in np.flatnonzero(survey.missing).tolist()
@@ -247,8 +247,8 @@ class ForestStreams(LevelGrowth):
         model: Any = self
         refuse_what_needs_rows(model)
         with fitting(self) as watch:
-            found = prepare(self, model._member(), passes, schema, classes)
-            draws = _draws(model, found)
+            prepared = prepare(self, model._member(), passes, schema, classes)
+            draws = _draws(model, prepared)
             root = np.random.SeedSequence([int(word) for word in draws.seed_words])
 
             def chance(tree: int, path: int) -> np.random.Generator:
@@ -257,8 +257,8 @@ class ForestStreams(LevelGrowth):
                     return draws.growing_stream(tree)
                 return stream(root, "growing", tree, path)
 
-            rate = draws.n_draws / found.weight
-            task = found.task(
+            rate = draws.n_draws / prepared.weight
+            task = prepared.task(
                 chance,
                 budget,
                 n_trees=model.n_estimators,
@@ -267,8 +267,8 @@ class ForestStreams(LevelGrowth):
                 n_jobs=model.n_jobs,
             )
             grown = grow_trees(task)
-            store_survey(self, found)
-            model.forest_ = _forest(found, grown)
+            store_survey(self, prepared)
+            model.forest_ = _forest(prepared, grown)
             model.draws_ = (draws,)
             for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
                 model.__dict__.pop(name, None)
@@ -296,13 +296,13 @@ def refuse_what_needs_rows(model: Any) -> None:
         )
 
 
-def _draws(model: Any, found: Prepared) -> StreamDraws:
+def _draws(model: Any, prepared: Prepared) -> StreamDraws:
     """How many rows each tree draws: as many as a forest in memory would."""
-    model._check_settings(found.target_rows(), 0)
+    model._check_settings(prepared.target_rows(), 0)
     words = model._seed_words(0)
-    n_rows, n_draws = int(found.survey.rows), 0
+    n_rows, n_draws = int(prepared.survey.rows), 0
     if model.bootstrap:
-        if found.coding.factors is not None and found.n_targets > 1:
+        if prepared.coding.factors is not None and prepared.n_targets > 1:
             raise NotAdditiveError(
                 "Rows are drawn in proportion to class weights, whose total is not known of "
                 "several targets. Leave out class_weight, or set bootstrap=False."
@@ -311,14 +311,14 @@ def _draws(model: Any, found: Prepared) -> StreamDraws:
         if isinstance(model.max_samples, Integral):
             n_draws = int(model.max_samples)
         elif model.max_samples is not None:
-            n_draws = max(int(model.max_samples * found.weight), 1)
+            n_draws = max(int(model.max_samples * prepared.weight), 1)
     return StreamDraws(words, 0, model.n_estimators, n_rows, n_draws)
 
 
-def _forest(found: Prepared, grown: GrownTrees) -> Forest:
+def _forest(prepared: Prepared, grown: GrownTrees) -> Forest:
     narrow = grown.table.coding.is_narrow
-    about = (found.survey.schema, found.survey.classes, found.coding.scale)
-    price = float(found.member.ccp_alpha)
+    about = (prepared.survey.schema, prepared.survey.classes, prepared.coding.scale)
+    price = float(prepared.member.ccp_alpha)
 
     def forest_of(nodes: GrownNodes) -> Forest:
         tree = tree_of(nodes, grown.table, *about, on_edges=narrow)

@@ -154,8 +154,8 @@ class Survey:
                 met = np.flatnonzero(weights).astype(np.float64)
                 edges[j] = edges_of(met, weights[weights > 0], max_bins)
         n_codes = [
-            max(column.n_levels, 1) if column.kind is Kind.NOMINAL else found.size + 1
-            for column, found in zip(self.schema.columns, edges, strict=True)
+            max(column.n_levels, 1) if column.kind is Kind.NOMINAL else column_edges.size + 1
+            for column, column_edges in zip(self.schema.columns, edges, strict=True)
         ]
         return TableCoding(self.schema, tuple(edges), np.array(n_codes, np.int64))
 
@@ -172,18 +172,18 @@ class Survey:
 
     def common_values(self) -> Floats:
         """The most common cell of every column: heaviest level, median of numbers and orders."""
-        found = np.full(self.schema.n_columns, np.nan)
+        values = np.full(self.schema.n_columns, np.nan)
         for j, sketch in zip(self.schema.numeric.tolist(), self.sketches, strict=True):
-            found[j] = sketch.median()
+            values[j] = sketch.median()
         for j, weights in zip(self.schema.categorical.tolist(), self.level_weights, strict=True):
             if not weights.any():
                 continue
             if self.schema.columns[j].kind is Kind.NOMINAL:
-                found[j] = float(weights.argmax())
+                values[j] = float(weights.argmax())
             else:
                 codes = np.arange(weights.size, dtype=np.float64)
-                found[j] = ColumnSketch(codes, weights, 0.0, weights.size).median()
-        return found
+                values[j] = ColumnSketch(codes, weights, 0.0, weights.size).median()
+        return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -167,11 +167,11 @@ class StumpGrower:
         gain, column, place = self._best_cut(root, tie) if divided else (0.0, -1, -1)
         branch = self._cut_branch(column, place)
         for j in self._nominal if divided else ():
-            found = self._best_division(int(j), root, tie)
+            stump = self._best_division(int(j), root, tie)
             # A gain of zero may come out a little below it; -1 is none.
-            first = found >= gain - tie and j < column
-            if found > -0.5 and (found > gain + tie or first):
-                gain, column, place, branch = found, int(j), -1, self._division_branch()
+            first = stump >= gain - tie and j < column
+            if stump > -0.5 and (stump > gain + tie or first):
+                gain, column, place, branch = stump, int(j), -1, self._division_branch()
         return self._stump(column, place, branch, gain, root)
 
     def reweigh(self, stump: Stump, factor: float) -> None:
@@ -271,10 +271,10 @@ class StumpGrower:
                 below, above = self._levels[j, stump.place : stump.place + 2]
                 threshold[t] = midpoints(self._high[j, below], self._low[j, above])
             else:
-                found = stump.branch[: schema.columns[j].n_levels].astype(np.int32)
+                branch = stump.branch[: schema.columns[j].n_levels].astype(np.int32)
                 start[t] = filled
-                filled += found.size
-                branches.append(np.where(found == 2, -1, found))
+                filled += branch.size
+                branches.append(np.where(branch == 2, -1, branch))
         return Stumps(
             schema,
             self.rules.criterion,

@@ -71,14 +71,14 @@ def root_sums(sums, criterion, out_root):  # type: ignore[no-untyped-def]
 def entropy_gain(left, known, n_left, n_known):  # type: ignore[no-untyped-def]
     """Bits that a cut saves, summed over the rows, with class weights `left` of `known`."""
     n_right = n_known - n_left
-    found = 0.0
+    information = 0.0
     for k in range(left.size):
         right = known[k] - left[k]
         if left[k] > 0.0:
-            found += left[k] * math.log2(left[k] * n_known / (known[k] * n_left))
+            information += left[k] * math.log2(left[k] * n_known / (known[k] * n_left))
         if right > 0.0:
-            found += right * math.log2(right * n_known / (known[k] * n_right))
-    return found
+            information += right * math.log2(right * n_known / (known[k] * n_right))
+    return information
 
 
 @kernel(

@@ -79,10 +79,10 @@ class Stumps:
 
     def votes(self, cells: Floats) -> Floats:
         """Votes of all stumps for the classes, (n, K); `cells` are those of `cells_of`."""
-        found = np.zeros((len(cells), self.n_classes))
+        votes = np.zeros((len(cells), self.n_classes))
         for table in self._tables:
-            found += table.votes(cells)
-        return found
+            votes += table.votes(cells)
+        return votes
 
     def answers(self, cells: Floats) -> Iterator[Integers]:
         """The classes that each stump answers, stump after stump, as codes (n,)."""

@@ -96,8 +96,8 @@ def nature_of(cells: Cells, declared: str | None = None) -> Nature:
     if n_known == 0:
         return Nature("empty", "no values: every cell is missing")
     if declared is not None:
-        found = _constant(cells)
-        return _DECLARED.get(declared, FEATURE) if found is None else found
+        nature = _constant(cells)
+        return _DECLARED.get(declared, FEATURE) if nature is None else nature
     return _of_numbers(cells, n_known) if cells.is_numeric else _of_levels(cells, n_known)
 
 

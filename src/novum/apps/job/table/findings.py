@@ -186,23 +186,23 @@ def _missing_with_target(evidence: Evidence) -> Iterator[Finding]:
         if min((m := evidence.columns[name].n_missing), task.n_rows - m) >= _FEWEST_CELLS
     ]
     every = np.arange(task.n_rows)
-    found: list[tuple[str, str]] = []
+    columns: list[tuple[str, str]] = []
     for place in holed:
         cells = task.cells_at(place, every)
         gone = ~cells.known[task.labeled]
         said = _related(gone, task, len(holed))
         if said:
-            found.append((cells.name, f"{printable(cells.name, 60)!r} {said}"))
-    if found:
-        more = f"; and {len(found) - 3} more columns" if len(found) > 3 else ""
+            columns.append((cells.name, f"{printable(cells.name, 60)!r} {said}"))
+    if columns:
+        more = f"; and {len(columns) - 3} more columns" if len(columns) > 3 else ""
         yield Finding(
             "missing with the target",
             "warning",
-            tuple(name for name, _ in found),
+            tuple(name for name, _ in columns),
             f"Whether a cell is missing goes with the target: "
-            f"{'; '.join(text for _, text in found[:3])}{more}.",
+            f"{'; '.join(text for _, text in columns[:3])}{more}.",
             "Make sure that cells will be missing for the same reasons when the model is used; "
-            f"filled cells alone would hide it. This run keeps {quoted([n for n, _ in found])}; "
+            f"filled cells alone would hide it. This run keeps {quoted([n for n, _ in columns])}; "
             "learners that need every cell get columns that say where cells were missing.",
         )
 
@@ -294,11 +294,11 @@ def find(
     note duplicate rows ()
     """
     evidence = Evidence(task, profile, report, folds)
-    found = [
+    findings = [
         *leak_findings(evidence),
         *target_findings(evidence),
         *column_findings(evidence),
         *likeness_findings(evidence),
         *row_findings(evidence),
     ]
-    return tuple(sorted(found, key=lambda finding: _GRAVITY[finding.severity]))
+    return tuple(sorted(findings, key=lambda finding: _GRAVITY[finding.severity]))

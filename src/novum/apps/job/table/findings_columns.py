@@ -69,7 +69,7 @@ def _copies(evidence: Evidence) -> list[tuple[str, str]]:
     task = evidence.task
     glance = np.arange(min(task.n_rows, _GLANCE))
     seen: dict[bytes, list[int]] = {}
-    found: list[tuple[str, str]] = []
+    copies: list[tuple[str, str]] = []
     # Texts and dates that all differ would look like copies of each other.
     apart = {*task.columns.dates, *task.columns.texts}
     for place in range(task.schema.n_columns):
@@ -79,11 +79,11 @@ def _copies(evidence: Evidence) -> list[tuple[str, str]]:
         earlier = seen.setdefault(digest, [])
         for other in earlier:
             if task.n_rows <= _GLANCE or _same(evidence, place, other):
-                found.append((task.features[other], task.features[place]))
+                copies.append((task.features[other], task.features[place]))
                 break
         else:
             earlier.append(place)
-    return found
+    return copies
 
 
 def _same(evidence: Evidence, first: int, second: int) -> bool:
@@ -157,18 +157,18 @@ def correlated_pairs(X: Floats, least: float = CORRELATED) -> list[tuple[int, in
     spread = np.sqrt(np.square(Z).sum(axis=0) / counts)
     Z[:, spread < 1e-12] = 0.0
     masks = None if known.all() else known.astype(float)
-    found: list[tuple[int, int, float]] = []
+    pairs: list[tuple[int, int, float]] = []
     with one_blas_thread():
         for start in range(0, Z.shape[1], _BLOCK):
             block = slice(start, start + _BLOCK)
             r = _correlations(Z, masks, block)
             first, second = np.nonzero(np.abs(r) >= least)
-            found += [
+            pairs += [
                 (start + int(i), int(j), float(r[i, j]))
                 for i, j in zip(first, second, strict=True)
                 if start + i < j
             ]
-    return sorted(found, key=lambda pair: (-round(abs(pair[2]), 9), pair[0], pair[1]))
+    return sorted(pairs, key=lambda pair: (-round(abs(pair[2]), 9), pair[0], pair[1]))
 
 
 def _correlations(Z: Floats, masks: Floats | None, block: slice) -> Floats:
@@ -266,16 +266,16 @@ def _option(name: str, kind: str) -> str:
 
 def _numbers_or_levels(evidence: Evidence) -> Iterator[Finding]:
     """Columns of few whole numbers; those of two values are the same either way for most models."""
-    found = [(name, count) for name, count in evidence.task.columns.whole if count > 2]
+    columns = [(name, count) for name, count in evidence.task.columns.whole if count > 2]
     two = [name for name, count in evidence.task.columns.whole if count == 2]
-    if found:
-        shown = ", ".join(f"{printable(n, 60)!r} ({count})" for n, count in found[:5])
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-        first = found[0][0]
+    if columns:
+        shown = ", ".join(f"{printable(n, 60)!r} ({count})" for n, count in columns[:5])
+        more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
+        first = columns[0][0]
         yield Finding(
             "numbers or levels",
             "note",
-            tuple(name for name, _ in found),
+            tuple(name for name, _ in columns),
             f"Few different whole numbers, which may be amounts or names of levels: {shown}{more}.",
             "This run takes them for numbers; where several settings are tried and there is no "
             "text, linear models and naive Bayes are tried both ways. If you know better, say "
@@ -301,7 +301,7 @@ def _features(evidence: Evidence) -> Iterator[ColumnRecord]:
 
 
 def _nearly_constant(evidence: Evidence) -> Iterator[Finding]:
-    found: list[tuple[str, float]] = []
+    columns: list[tuple[str, float]] = []
     for record in _features(evidence):
         n_known = evidence.profile.n_rows - record.n_missing
         if not n_known:
@@ -314,14 +314,14 @@ def _nearly_constant(evidence: Evidence) -> Iterator[Finding]:
         else:
             continue
         if share >= NEARLY_CONSTANT:
-            found.append((record.name, share))
-    if found:
-        shown = ", ".join(f"{printable(n, 60)!r} ({percent(share)})" for n, share in found[:5])
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+            columns.append((record.name, share))
+    if columns:
+        shown = ", ".join(f"{printable(n, 60)!r} ({percent(share)})" for n, share in columns[:5])
+        more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
         yield Finding(
             "nearly constant column",
             "note",
-            tuple(name for name, _ in found),
+            tuple(name for name, _ in columns),
             f"One value fills nearly all known cells of {shown}{more}.",
             "Such a column matters only if its rare values do. This run keeps it.",
         )
@@ -329,18 +329,18 @@ def _nearly_constant(evidence: Evidence) -> Iterator[Finding]:
 
 def _mostly_missing(evidence: Evidence) -> Iterator[Finding]:
     n_rows = evidence.profile.n_rows
-    found = [
+    columns = [
         (record.name, record.n_missing / n_rows)
         for record in _features(evidence)
         if record.n_missing >= MOSTLY_MISSING * n_rows
     ]
-    if found:
-        shown = ", ".join(f"{printable(n, 60)!r} ({percent(share)})" for n, share in found[:5])
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    if columns:
+        shown = ", ".join(f"{printable(n, 60)!r} ({percent(share)})" for n, share in columns[:5])
+        more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
         yield Finding(
             "mostly missing",
             "warning",
-            tuple(name for name, _ in found),
+            tuple(name for name, _ in columns),
             f"Half of the cells or more are missing in {shown}{more}.",
             "Find out why before relying on it. This run keeps it: learners that treat missing as "
             "missing use the cells that are known, others get filled cells and are told so.",
@@ -425,18 +425,18 @@ def _mixed(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _many_levels(evidence: Evidence) -> Iterator[Finding]:
-    found = [
+    columns = [
         (record.name, record.n_distinct)
         for record in _features(evidence)
         if record.kind == "nominal" and record.n_distinct > MANY_LEVELS
     ]
-    if found:
-        shown = ", ".join(f"{printable(n, 60)!r} ({count:,})" for n, count in found[:5])
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    if columns:
+        shown = ", ".join(f"{printable(n, 60)!r} ({count:,})" for n, count in columns[:5])
+        more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
         yield Finding(
             "many levels",
             "note",
-            tuple(name for name, _ in found),
+            tuple(name for name, _ in columns),
             f"Nominal columns with more than {MANY_LEVELS} levels: {shown}{more}.",
             "Join rare levels where that makes sense. This run keeps all of them.",
         )

@@ -141,9 +141,9 @@ def _places(cells: Cells, learn: Mask, n_classes: int) -> tuple[Integers, int]:
     if len(values) > most:
         values = values[np.linspace(0, len(values) - 1, most).astype(np.int64)]
     middles = values[:-1] / 2 + values[1:] / 2
-    found = np.searchsorted(middles, cells.values, side="right")
+    cell = np.searchsorted(middles, cells.values, side="right")
     n_places = max(len(values), 1)
-    return np.where(cells.known, found, n_places).astype(np.int64), n_places + 1
+    return np.where(cells.known, cell, n_places).astype(np.int64), n_places + 1
 
 
 def explained(cells: Cells, y: Floats) -> float:

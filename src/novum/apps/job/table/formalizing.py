@@ -108,22 +108,23 @@ def _positive(
         return None, []
     if request.positive is None:
         first, last = (str(label).lower() for label in labels)
-        found, which = (labels[-1], "last") if highest is None else (highest, "higher")
+        positive, which = (labels[-1], "last") if highest is None else (highest, "higher")
         if highest is None and first in _YES and last in _YES[first]:
-            found, which = labels[0], "yes"
+            positive, which = labels[0], "yes"
         said = (
-            f"The positive class is {label_text(found)}, the {which} of both; --positive names the "
+            f"The positive class is {label_text(positive)}, the {which} of both; --positive "
+            "names the "
             "other."
         )
-        return found, [said]
+        return positive, [said]
     by_text = {str(label): label for label in labels}
     if request.positive not in by_text:
         raise InputError(
             f"--positive {printable(request.positive)!r} is none of the classes "
             f"{listed(labels)}. Name one of them."
         )
-    found = by_text[request.positive]
-    return found, [f"The positive class is {label_text(found)}, as --positive says."]
+    positive = by_text[request.positive]
+    return positive, [f"The positive class is {label_text(positive)}, as --positive says."]
 
 
 # --- Working point --------------------------------------------------------------------------------
@@ -212,33 +213,33 @@ def _metric(
             f"--metric {printable(wanted, 60)} is no measure. Did you mean "
             f"{' or '.join(map(repr, near))}?"
         )
-    found = measure(wanted)
-    shown = f"--metric {found.name}"
+    metric = measure(wanted)
+    shown = f"--metric {metric.name}"
     held = "numbers" if kind in OF_NUMBERS else "classes"
-    if found.target != held:
+    if metric.target != held:
         raise InputError(
             f"{shown} is not for {held}, which the target holds. Take another measure, such as "
             f"{_DEFAULTS[kind]}."
         )
-    if found.name in _COSTS and point is None:
+    if metric.name in _COSTS and point is None:
         raise InputError(
             f"{shown} is a cost at a working point. Give one with --cost, or with --prior, "
             "--cost-fn and --cost-fp."
         )
-    if found.name in OF_LEVELS and kind != "ordinal":
+    if metric.name in OF_LEVELS and kind != "ordinal":
         raise InputError(
             f"{shown} is for levels with an order, which nobody has told. List them from low to "
             "high with --levels, or say --task ordinal."
         )
-    if kind in ("multiclass", "ordinal") and found.name in (*RATES, *_BINARY_ONLY, "roc_auc"):
-        instead = f"{found.name}_macro" if found.name in RATES else "roc_auc_ovr"
+    if kind in ("multiclass", "ordinal") and metric.name in (*RATES, *_BINARY_ONLY, "roc_auc"):
+        instead = f"{metric.name}_macro" if metric.name in RATES else "roc_auc_ovr"
         raise InputError(
             f"{shown} is for two classes, but the target has more. Take {instead}, or accuracy."
         )
-    better = "more" if found.greater_is_better else "less"
+    better = "more" if metric.greater_is_better else "less"
     why = "as --metric says" if request.metric else "the default for such a task"
-    said = f"Models are chosen by {found.label} ({better} is better), {why}."
-    return found.name, found.greater_is_better, [said]
+    said = f"Models are chosen by {metric.label} ({better} is better), {why}."
+    return metric.name, metric.greater_is_better, [said]
 
 
 def formalize(loaded: LoadedTable, request: Request) -> Task:
@@ -346,7 +347,7 @@ def formalize_like(loaded: LoadedTable, task: Task, request: Request) -> Task:
     coded, weight, _ = _per_exposure(coded, loaded, request)
     for name in task.features:
         refuse_infinite(feature_cells(loaded, name))
-    found = Task(
+    formalized = Task(
         kind=task.kind,
         target=task.target,
         X=loaded.table.select(list(task.features)),
@@ -366,12 +367,12 @@ def formalize_like(loaded: LoadedTable, task: Task, request: Request) -> Task:
         kinds=task.kinds,
         ids=ids_of(loaded, request),
     )
-    if not found.labeled.size:
+    if not formalized.labeled.size:
         raise InputError(
             f"{printable(loaded.name)} has no value of {printable(task.target)!r} in any row, so "
             "nothing can be judged on it. Give a file with targets, or use --holdout."
         )
-    return found
+    return formalized
 
 
 # --- Parts of the target --------------------------------------------------------------------------

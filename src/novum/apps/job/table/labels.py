@@ -140,16 +140,16 @@ def _refuse(labels: Sequence[str], target: str) -> None:
         )
 
 
-def with_labels(loaded: LoadedTable, found: LabelSets) -> LoadedTable:
+def with_labels(loaded: LoadedTable, label_sets: LabelSets) -> LoadedTable:
     """The table with a column of zeros and ones for each label."""
     table, columns = loaded.table, list(loaded.schema.columns)
-    for place, name in enumerate(found.columns):
+    for place, name in enumerate(label_sets.columns):
         if name in loaded.schema.names:
             raise InputError(
                 f"{printable(loaded.name)} has a column {printable(name)!r}, the name that the "
                 "label needs. Rename the column."
             )
-        cells = found.indicator[:, place]
+        cells = label_sets.indicator[:, place]
         table = table.append_column(name, pa.array(cells, pa.float64(), mask=np.isnan(cells)))
         columns.append(Column(name))
     return replace(loaded, table=table, schema=Schema(tuple(columns)))

@@ -51,8 +51,8 @@ def scale_of(labels: Sequence[object]) -> list[str] | None:
         return None
     words = [re.sub(r"[\s_-]+", "_", text.strip().lower()) for text in texts]
     for scale in _SCALES:
-        found = [[k for k, same in enumerate(scale) if word in same] for word in words]
-        places = [one[0] for one in found if one]
+        levels = [[k for k, same in enumerate(scale) if word in same] for word in words]
+        places = [one[0] for one in levels if one]
         if len(places) == len(words) == len(set(places)):
             return [text for _, text in sorted(zip(places, texts, strict=True))]
     parts = [_NUMBERED.fullmatch(text) for text in texts]

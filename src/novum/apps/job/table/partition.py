@@ -141,15 +141,16 @@ def _test_file(task: Task, request: Request, loaded: LoadedTable | None) -> Part
     if loaded is None or request.test is None:
         raise InputError("A test file is read by the schema of the table. Pass `loaded` too.")
     more = [name for name in (request.weight, request.exposure, request.id) if name is not None]
-    found = read_like(request.test, loaded, (*task.features, task.target, *more), request)
-    if found.sha256 == loaded.sha256:
+    loaded_test = read_like(request.test, loaded, (*task.features, task.target, *more), request)
+    if loaded_test.sha256 == loaded.sha256:
         raise InputError(
-            f"{printable(found.name)} is the table itself, byte for byte: judged on it, every "
+            f"{printable(loaded_test.name)} is the table itself, byte for byte: judged on it, "
+            "every "
             "model looks too good. Give other rows with --test, or use --holdout."
         )
-    test = formalize_like(found, task, request)
+    test = formalize_like(loaded_test, task, request)
     skipped = f", {len(test.unlabeled):,} more without a target" if len(test.unlabeled) else ""
-    way = f"the file {printable(found.name)}: {len(test.labeled):,} rows{skipped}"
+    way = f"the file {printable(loaded_test.name)}: {len(test.labeled):,} rows{skipped}"
     return Parts(_ordered(task, task.labeled), _none(), task.unlabeled, test, way)
 
 

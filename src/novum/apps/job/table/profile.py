@@ -282,8 +282,8 @@ def _quantiles(ordered: Floats) -> tuple[float, ...]:
     high = np.ceil(places).astype(np.int64)
     part = places - low
     # Weighted, not by the difference, which may overflow.
-    found = ordered[low] * (1 - part) + ordered[high] * part
-    return tuple(float(value) for value in found)
+    quantiles = ordered[low] * (1 - part) + ordered[high] * part
+    return tuple(float(value) for value in quantiles)
 
 
 def _moments(finite: Floats) -> tuple[float | None, float | None]:

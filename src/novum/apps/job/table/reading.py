@@ -189,7 +189,7 @@ def read_like(
     with _as_one_sentence(path):
         digest = _sha256(source)
         try:
-            found = _quietly(source, asked, wishes, needed)
+            read = _quietly(source, asked, wishes, needed)
         except SchemaError:
             _refuse_absent(source, asked, needed)
             raise
@@ -199,9 +199,9 @@ def read_like(
                 line=error.line,
                 column=error.column,
             ) from None
-    _check_kinds(found.schema, loaded, source.name)
+    _check_kinds(read.schema, loaded, source.name)
     return LoadedTable(
-        source.name, found.table, found.schema, loaded.target, digest, found.report, loaded.task
+        source.name, read.table, read.schema, loaded.target, digest, read.report, loaded.task
     )
 
 
@@ -231,7 +231,7 @@ def _read_file(request: Request) -> LoadedTable:
     with _as_one_sentence(request.table):
         digest = _sha256(path)
         try:
-            found = _quietly(path, request, _declared(request))
+            read = _quietly(path, request, _declared(request))
         except SchemaError:
             # A column that is declared and not there is told apart from one that does not fit.
             names = _quietly(path, request).schema.names
@@ -244,9 +244,9 @@ def _read_file(request: Request) -> LoadedTable:
     if not target and request.task not in ("clusters", "novelty"):
         raise InputError(
             f"Which column of {printable(path.name)} is to be predicted? Name it with --target. "
-            f"{suggestion('', found.schema.names)}"
+            f"{suggestion('', read.schema.names)}"
         )
-    return LoadedTable(path.name, found.table, found.schema, target, digest, found.report)
+    return LoadedTable(path.name, read.table, read.schema, target, digest, read.report)
 
 
 def _declared(request: Request) -> dict[str, KindLike]:
@@ -260,13 +260,13 @@ def _declared(request: Request) -> dict[str, KindLike]:
 
 def reading_options(request: Request) -> dict[str, Any]:
     """Arguments of `novum.data.read` that a request stands for."""
-    found: dict[str, Any] = {"sheet": request.sheet, "sql": request.sql}
+    options: dict[str, Any] = {"sheet": request.sheet, "sql": request.sql}
     if request.table not in data.available():
-        found["kinds"] = _declared(request)
+        options["kinds"] = _declared(request)
         if request.missing_values:
             usual = getattr(data.open_source(request.table), "usual_missing", ())
-            found["missing"] = (*usual, *request.missing_values)
-    return {name: value for name, value in found.items() if value}
+            options["missing"] = (*usual, *request.missing_values)
+    return {name: value for name, value in options.items() if value}
 
 
 def _quietly(
@@ -285,7 +285,7 @@ def _quietly(
     usual = getattr(source, "usual_missing", ())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixedColumnWarning)
-        found = data.read(
+        read_table = data.read(
             path,
             kinds=kinds,
             missing=(*usual, *request.missing_values) if request.missing_values else None,
@@ -293,14 +293,14 @@ def _quietly(
             sheet=request.sheet if same else None,
             sql=request.sql if same else None,
         )
-    return _without(found, request.missing_values)
+    return _without(read_table, request.missing_values)
 
 
-def _without(found: data.ReadTable, missing: Sequence[str]) -> data.ReadTable:
+def _without(read: data.ReadTable, missing: Sequence[str]) -> data.ReadTable:
     """Numbers of files that store them as such, without those that mean missing."""
     marks = [float(text) for text in missing if is_number_text(text)]
-    table, columns = found.table, list(found.report.columns)
-    for place, column in enumerate(found.schema.columns):
+    table, columns = read.table, list(read.report.columns)
+    for place, column in enumerate(read.schema.columns):
         if marks and column.kind is Kind.NUMERIC:
             cells = table.column(place)
             gone = pc.is_in(cells, value_set=pa.array(marks, pa.float64()))
@@ -308,7 +308,7 @@ def _without(found: data.ReadTable, missing: Sequence[str]) -> data.ReadTable:
                 cells = pc.if_else(gone, pa.scalar(None, pa.float64()), cells)
                 table = table.set_column(place, column.name, cells)
                 columns[place] = replace(columns[place], missing=cells.null_count)
-    return replace(found, table=table, report=replace(found.report, columns=tuple(columns)))
+    return replace(read, table=table, report=replace(read.report, columns=tuple(columns)))
 
 
 def _sha256(path: Path) -> str:
@@ -362,22 +362,22 @@ def _near_files(path: Path) -> str:
 
 
 def _read_bundled(request: Request) -> LoadedTable:
-    found = data.load(request.table)
+    bundled = data.load(request.table)
     folder = files("novum.data") / "tables"
     entry = next(
         entry
         for entry in folder.iterdir()
-        if entry.name in (f"{found.name}.csv", f"{found.name}.csv.gz")
+        if entry.name in (f"{bundled.name}.csv", f"{bundled.name}.csv.gz")
     )
-    table, schema = found.table, found.schema
+    table, schema = bundled.table, bundled.schema
     if request.sql is not None or request.sheet is not None:
         option = "--sql" if request.sql is not None else "--sheet"
         raise InputError(
-            f"{option} is for files, and {found.name} is a bundled table. Leave it out."
+            f"{option} is for files, and {bundled.name} is a bundled table. Leave it out."
         )
     declared = _declared(request)
     if declared or request.missing_values:
-        check_declared(request, {"id": request.id}, schema.names, found.name)
+        check_declared(request, {"id": request.id}, schema.names, bundled.name)
         known = {c.name: wish for c in schema.columns if (wish := _wish(c)) is not None}
         with as_file(entry) as path, _as_one_sentence(str(path)):
             again = _quietly(path, request, known | declared, schema.names)
@@ -388,17 +388,19 @@ def _read_bundled(request: Request) -> LoadedTable:
         )
         for column in schema.columns
     )
-    report = ReadReport(found.name, "bundled table", table.num_rows, columns, (found.description,))
-    target = request.target or next(iter(request.targets), found.target)
+    report = ReadReport(
+        bundled.name, "bundled table", table.num_rows, columns, (bundled.description,)
+    )
+    target = request.target or next(iter(request.targets), bundled.target)
     return LoadedTable(
-        found.name,
+        bundled.name,
         table,
         schema,
         target,
         hashlib.sha256(entry.read_bytes()).hexdigest(),
         report,
-        found.task if target == found.target else None,
-        found.costs if target == found.target else None,
+        bundled.task if target == bundled.target else None,
+        bundled.costs if target == bundled.target else None,
     )
 
 

@@ -145,8 +145,8 @@ def read_groups(cells: Cells) -> Integers:
     """Codes of the groups, one for each row."""
     shown = repr(printable(cells.name))
     _refuse_missing(cells, "group", "rows that belong to none can be groups of their own")
-    found, codes = np.unique(cells.values, return_inverse=True)
-    if len(found) < 2:
+    names, codes = np.unique(cells.values, return_inverse=True)
+    if len(names) < 2:
         raise InputError(
             f"The group column {shown} has one group only, so no rows can be set aside. Leave out "
             "--group, or name a column of several groups."
@@ -187,9 +187,9 @@ def _times(texts: list[str], name: str) -> Array:
     """Moments in UTC, or those of a zone where a text has one."""
     unclear = next((text for text in texts if not are_dates(pa.array([text]))), None)
     if unclear is None:
-        found = moments_of(pa.array(texts), name)
-        if not found.is_doubtful and found.has_date:
-            return found.utc
+        moments = moments_of(pa.array(texts), name)
+        if not moments.is_doubtful and moments.has_date:
+            return moments.utc
         unclear = texts[0]
     raise InputError(
         f"The time column {printable(name)!r} holds {label_text(unclear)}, whose place in time is "

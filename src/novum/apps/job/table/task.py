@@ -259,10 +259,10 @@ class Task:
         )
 
     def _targets(self, positions: Integers) -> Array:
-        found = self.coded[positions]
-        absent = found == MISSING if self.is_classification else np.isnan(found)
+        targets = self.coded[positions]
+        absent = targets == MISSING if self.is_classification else np.isnan(targets)
         if absent.any():
             raise InputError(
                 f"Row {int(positions[absent.argmax()])} has no target. Take labeled rows only."
             )
-        return found if self.classes is None else self.classes[found]
+        return targets if self.classes is None else self.classes[targets]

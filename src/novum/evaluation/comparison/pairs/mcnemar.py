@@ -197,13 +197,13 @@ def _interval(b: int, c: int, n: int, alternative: Alternative, level: float) ->
 
 
 def _right(truth: np.ndarray, given: ArrayLike, name: str) -> np.ndarray:
-    found = plain_target(given)
-    if found.shape != truth.shape:
+    labels = plain_target(given)
+    if labels.shape != truth.shape:
         raise InputError(
-            f"The {name} predictions have shape {found.shape}, but y has shape {truth.shape}. "
+            f"The {name} predictions have shape {labels.shape}, but y has shape {truth.shape}. "
             "Pass one predicted class for each row of y, in the same order."
         )
-    return np.asarray(found == truth, bool)
+    return np.asarray(labels == truth, bool)
 
 
 def _checked_counts(*counts: int) -> tuple[int, ...]:

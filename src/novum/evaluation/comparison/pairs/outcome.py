@@ -199,34 +199,34 @@ def t_region(degrees: float, alternative: Alternative, level: float) -> Critical
 
 def spread(values: Floats) -> float:
     """Unbiased deviation of differences; exactly 0 when they differ by rounding only."""
-    found = float(np.std(values, ddof=1))
-    return 0.0 if found <= DIFFERENCES * float(np.abs(values).max()) else found
+    deviation = float(np.std(values, ddof=1))
+    return 0.0 if deviation <= DIFFERENCES * float(np.abs(values).max()) else deviation
 
 
 def checked_values(values: ArrayLike, name: str, at_least: int = 2) -> Floats:
     """A vector of finite numbers, long enough to have a spread."""
     try:
-        found = np.asarray(values, float)
+        array = np.asarray(values, float)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} are numbers, one for each fold; got {values!r:.80}.") from error
-    if found.ndim != 1:
+    if array.ndim != 1:
         raise InputError(
-            f"{name} are a vector, one number for each fold, but have shape {found.shape}. "
+            f"{name} are a vector, one number for each fold, but have shape {array.shape}. "
             "Pass one row or column of them."
         )
-    if found.size < at_least:
+    if array.size < at_least:
         raise InputError(
-            f"{name} hold {found.size} number{'' if found.size == 1 else 's'}; the test needs at "
+            f"{name} hold {array.size} number{'' if array.size == 1 else 's'}; the test needs at "
             f"least {at_least}. Use more folds or repeats."
         )
-    bad = np.flatnonzero(~np.isfinite(found))
+    bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         raise InputError(
-            f"{name} must be finite, but {bad.size} of {found.size} are not: the first is "
-            f"{found[bad[0]]:g} at position {bad[0]}. A score of NaN is a fold that failed; find "
+            f"{name} must be finite, but {bad.size} of {array.size} are not: the first is "
+            f"{array[bad[0]]:g} at position {bad[0]}. A score of NaN is a fold that failed; find "
             "out why instead of leaving it out."
         )
-    return found
+    return array
 
 
 def checked_options(alternative: str, level: float) -> None:

@@ -223,9 +223,9 @@ def _beyond(low: float, high: float, degrees: float, center: float) -> float:
 
 def _noncentral_below(t: float, degrees: float, center: float) -> float:
     """P(T <= t) of a noncentral t; SciPy's series has no value in some of its tails."""
-    found = float(stats.nct.cdf(t, degrees, center))
-    if math.isfinite(found):
-        return found
+    probability = float(stats.nct.cdf(t, degrees, center))
+    if math.isfinite(probability):
+        return probability
     # T = (Z + center) / sqrt(V / degrees), given V, over the quantiles of chi-squared V.
     return float(
         integrate.quad(
@@ -288,10 +288,10 @@ def _finite(value: float, name: str) -> float:
 
 
 def _deviation(value: float) -> float:
-    found = _finite(value, "deviation")
-    if found < 0:
+    deviation = _finite(value, "deviation")
+    if deviation < 0:
         raise InputError(f"deviation is at least 0, got {value!r}.")
-    return found
+    return deviation
 
 
 def _whole(value: int, name: str, at_least: int) -> int:

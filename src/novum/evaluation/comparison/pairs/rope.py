@@ -112,12 +112,12 @@ def bayesian_correlated_t_test(
     """
     checked_options("two-sided", level)
     ratio, rope = checked_ratio(test_train_ratio), checked_rope(rope)
-    found = checked_values(differences, "The differences")
-    deviation = spread(found)
+    values = checked_values(differences, "The differences")
+    deviation = spread(values)
     if deviation == 0.0:
-        return _point_mass(float(found[0]), rope, level)
-    scale = deviation * math.sqrt(1 / found.size + ratio)
-    law = StudentT(float(found.size - 1), float(found.mean()), scale)
+        return _point_mass(float(values[0]), rope, level)
+    scale = deviation * math.sqrt(1 / values.size + ratio)
+    law = StudentT(float(values.size - 1), float(values.mean()), scale)
     low, high = (float(law.quantile(p)) for p in ((1 - level) / 2, (1 + level) / 2))
     mirrored = StudentT(law.degrees_of_freedom, -law.location, scale)
     return RopePosterior(

@@ -70,8 +70,8 @@ def one_sample_t_test(
       interval         [0.3141, inf] at level 0.95
     """
     checked_options(alternative, level)
-    found = checked_values(values, "The values")
-    return _mean_test("one-sample t test", found, _number(mean, "mean"), alternative, level)
+    checked = checked_values(values, "The values")
+    return _mean_test("one-sample t test", checked, _number(mean, "mean"), alternative, level)
 
 
 def paired_t_test(
@@ -284,14 +284,14 @@ def corrected_t_test(
     """
     checked_options(alternative, level)
     ratio = checked_ratio(test_train_ratio)
-    found = checked_values(differences, "The differences")
+    values = checked_values(differences, "The differences")
     null = checked_values([difference], "The difference under the null hypothesis", 1)[0]
-    deviation = spread(found)
+    deviation = spread(values)
     return t_outcome(
         "corrected resampled t test",
-        float(found.mean()) if deviation else float(found[0]),
-        deviation * math.sqrt(1 / found.size + ratio),
-        found.size - 1,
+        float(values.mean()) if deviation else float(values[0]),
+        deviation * math.sqrt(1 / values.size + ratio),
+        values.size - 1,
         null=float(null),
         alternative=alternative,
         level=level,
@@ -397,10 +397,10 @@ def _squares(halves: Floats) -> float:
 
 
 def _checked_halves(differences: ArrayLike) -> Floats:
-    found = np.asarray(differences)
-    if found.shape not in ((5, 2), (10,)):
+    halves = np.asarray(differences)
+    if halves.shape not in ((5, 2), (10,)):
         raise InputError(
             "The 5x2cv tests need the differences of two folds in each of five repeats, an array "
-            f"of shape (5, 2), got shape {found.shape}. Use corrected_t_test for other plans."
+            f"of shape (5, 2), got shape {halves.shape}. Use corrected_t_test for other plans."
         )
-    return checked_values(found.ravel(), "The differences").reshape(5, 2)
+    return checked_values(halves.ravel(), "The differences").reshape(5, 2)

@@ -85,8 +85,8 @@ class CriticalDifferenceDiagram:
         ranks = np.asarray(self.mean_ranks)
         # A distance of exactly the critical difference is significant, up to rounding of sums.
         reach = ranks + self.difference * (1 - 1e-12)
-        found: list[int] = (np.searchsorted(ranks, reach, side="left") - 1).tolist()
-        return found
+        lasts: list[int] = (np.searchsorted(ranks, reach, side="left") - 1).tolist()
+        return lasts
 
     @property
     def description(self) -> str:

@@ -107,21 +107,21 @@ def score_ranks(scores: ArrayLike) -> Floats:
     >>> score_ranks([[0.9, 0.7, 0.9], [0.1, 0.2, 0.3]]).tolist()
     [[1.5, 3.0, 1.5], [3.0, 2.0, 1.0]]
     """
-    found = np.asarray(scores, float)
-    if found.ndim != 2 or found.shape[0] < 2 or found.shape[1] < 2:
+    table = np.asarray(scores, float)
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise InputError(
             "Ranks over data sets need a table with a row for each of at least 2 data sets and a "
-            f"column for each of at least 2 models, got shape {found.shape}."
+            f"column for each of at least 2 models, got shape {table.shape}."
         )
-    bad = np.argwhere(~np.isfinite(found))
+    bad = np.argwhere(~np.isfinite(table))
     if bad.size:
         row, column = bad[0]
         raise InputError(
             f"Scores must be finite to be ranked, but {len(bad)} are not: the first is "
-            f"{found[row, column]:g} of model {column} on data set {row}."
+            f"{table[row, column]:g} of model {column} on data set {row}."
         )
     # Means of the same numbers can differ in their last digits.
-    return np.array([stats.rankdata(-merge_rounding(row)) for row in found])
+    return np.array([stats.rankdata(-merge_rounding(row)) for row in table])
 
 
 def _chi2(ranks: Floats) -> float:
@@ -202,10 +202,10 @@ def nemenyi_p_values(mean_ranks: ArrayLike, n_datasets: int) -> Floats:
     """
     ranks = _ranks(mean_ranks)
     distances = np.abs(ranks[:, np.newaxis] - ranks) / _rank_error(ranks.size, n_datasets)
-    found = stats.studentized_range.sf(distances * math.sqrt(2), ranks.size, math.inf)
-    found = np.clip(np.asarray(found, float), 0.0, 1.0)
-    np.fill_diagonal(found, 1.0)
-    return found
+    p_values = stats.studentized_range.sf(distances * math.sqrt(2), ranks.size, math.inf)
+    p_values = np.clip(np.asarray(p_values, float), 0.0, 1.0)
+    np.fill_diagonal(p_values, 1.0)
+    return p_values
 
 
 def baseline_p_values(mean_ranks: ArrayLike, n_datasets: int, baseline: int) -> Floats:
@@ -233,9 +233,9 @@ def baseline_p_values(mean_ranks: ArrayLike, n_datasets: int, baseline: int) -> 
         raise InputError(f"baseline is a position from 0 to {ranks.size - 1}, got {baseline!r}.")
     distances = np.abs(ranks - ranks[baseline]) / _rank_error(ranks.size, n_datasets)
     others = np.arange(ranks.size) != baseline
-    found = np.ones(ranks.size)
-    found[others] = holm_adjusted(2 * special.ndtr(-distances[others]))
-    return found
+    p_values = np.ones(ranks.size)
+    p_values[others] = holm_adjusted(2 * special.ndtr(-distances[others]))
+    return p_values
 
 
 def _rank_error(n_models: int, n_datasets: int) -> float:
@@ -250,10 +250,10 @@ def _count(value: int, name: str) -> int:
 
 
 def _ranks(mean_ranks: ArrayLike) -> Floats:
-    found = np.asarray(mean_ranks, float)
-    if found.ndim != 1 or found.size < 2 or not np.all((found >= 1) & (found <= found.size)):
+    ranks = np.asarray(mean_ranks, float)
+    if ranks.ndim != 1 or ranks.size < 2 or not np.all((ranks >= 1) & (ranks <= ranks.size)):
         raise InputError(
             "Mean ranks are one number from 1 to the number of models for each of at least 2 "
-            f"models, got {np.array2string(found, threshold=8)}."
+            f"models, got {np.array2string(ranks, threshold=8)}."
         )
-    return found
+    return ranks

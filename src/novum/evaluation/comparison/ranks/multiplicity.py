@@ -40,19 +40,20 @@ def holm_adjusted(p_values: ArrayLike) -> Floats:
     >>> holm_adjusted([0.04, 0.01, 0.03]).tolist()
     [0.06, 0.03, 0.06]
     """
-    found = np.asarray(p_values, float)
-    if found.ndim != 1:
-        raise InputError(f"p-values are a vector, one for each test; got shape {found.shape}.")
-    bad = np.flatnonzero(~((found >= 0) & (found <= 1)))
+    given = np.asarray(p_values, float)
+    if given.ndim != 1:
+        raise InputError(f"p-values are a vector, one for each test; got shape {given.shape}.")
+    bad = np.flatnonzero(~((given >= 0) & (given <= 1)))
     if bad.size:
         raise InputError(
-            f"p-values are numbers from 0 to 1; {bad.size} of {found.size} are not, the first is "
-            f"{found[bad[0]]:g} at position {bad[0]}."
+            f"p-values are numbers from 0 to 1; {bad.size} of {given.size} are not, the "
+            "first is "
+            f"{given[bad[0]]:g} at position {bad[0]}."
         )
-    order = np.argsort(found, kind="stable")
-    factors = np.arange(found.size, 0, -1)
-    adjusted = np.empty_like(found)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * found[order]))
+    order = np.argsort(given, kind="stable")
+    factors = np.arange(given.size, 0, -1)
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * given[order]))
     return adjusted
 
 

@@ -67,14 +67,14 @@ def signed_rank_test(
     (14.0, 0.125)
     """
     checked_options(alternative, level)
-    found = checked_values(differences, "The differences", 1)
-    merged = merge_differences(found)
+    values = checked_values(differences, "The differences", 1)
+    merged = merge_differences(values)
     ranks = stats.rankdata(np.abs(merged))
     signed = ranks[merged != 0]
-    law = _law(signed) if found.size <= EXACT_UP_TO else None
+    law = _law(signed) if values.size <= EXACT_UP_TO else None
     statistic = float(ranks[merged > 0].sum())
     region = _region(signed, law, alternative, 1 - level)
-    walsh = walsh_means(found)
+    walsh = walsh_means(values)
     return Outcome(
         "signed-rank test",
         statistic,
@@ -83,7 +83,7 @@ def signed_rank_test(
         alternative,
         level,
         estimate=float(np.median(walsh)),
-        interval=_interval(walsh, found.size, alternative, level),
+        interval=_interval(walsh, values.size, alternative, level),
         note="" if signed.size else "all differences are zero, so there is nothing to test",
     )
 
@@ -203,7 +203,7 @@ def win_tie_loss(differences: ArrayLike, margin: float = 0.0) -> WinTieLoss:
     WinTieLoss(wins=0, ties=1, losses=0)
     """
     size = checked_rope(margin)
-    found = merge_differences(checked_values(differences, "The differences", 1), size)
+    values = merge_differences(checked_values(differences, "The differences", 1), size)
     return WinTieLoss(
-        int(np.sum(found > size)), int(np.sum(np.abs(found) <= size)), int(np.sum(found < -size))
+        int(np.sum(values > size)), int(np.sum(np.abs(values) <= size)), int(np.sum(values < -size))
     )
