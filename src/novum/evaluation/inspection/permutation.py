@@ -268,7 +268,7 @@ def column_units(columns: Any, names: Sequence[str]) -> dict[str, list[int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Importances:
     """Importances under one score, before they have names."""
 
     importances: Floats
@@ -293,7 +293,7 @@ def _of_model(
     random_state: Any,
     n_jobs: int | None,
     level: float,
-) -> dict[str, _Found]:
+) -> dict[str, _Importances]:
     seed = _first_seed(random_state)
     whole = question.scores(model, part)
     rows = question.drawn(_num_samples(part[0]), np.random.RandomState(seed))
@@ -316,7 +316,9 @@ def _of_model(
             for values, (_, of_blocks) in zip(importances, parts, strict=True)
         )
         reach = "this model, rows like these"
-        results[name] = _Found(importances, intervals, float(whole[s]), reach, *natural_form(score))
+        results[name] = _Importances(
+            importances, intervals, float(whole[s]), reach, *natural_form(score)
+        )
     return results
 
 
@@ -355,7 +357,7 @@ def _of_folds(
     root: Any,
     n_jobs: int | None,
     level: float,
-) -> dict[str, _Found]:
+) -> dict[str, _Importances]:
     base = np.array([question.scores(m, part) for m, part in zip(models, parts, strict=True)])
 
     def one(task: tuple[int, list[int]]) -> Floats:
@@ -373,7 +375,7 @@ def _of_folds(
     for s, (name, score) in enumerate(question.scorers.items()):
         by_fold = drops[..., s].mean(axis=2)
         intervals = tuple(fold_interval(values, ratio, level) for values in by_fold)
-        results[name] = _Found(
+        results[name] = _Importances(
             drops[..., s].reshape(len(question.units), -1),
             intervals,
             float(base[:, s].mean()),

@@ -188,7 +188,7 @@ class _Runner:
         if journal is not None:
             shared = fingerprint(dict(parts))
             self.prefixes = {name: fingerprint(shared, model) for name, model in models.items()}
-        self.found: dict[str, dict[int, FoldRun]] = {name: {} for name in models}
+        self.runs: dict[str, dict[int, FoldRun]] = {name: {} for name in models}
         self.lock = threading.Lock()
 
     @property
@@ -200,7 +200,7 @@ class _Runner:
         tasks = self._tasks()
         run_tasks(partial(self._run_task, progress), tasks, n_jobs)
         order = range(len(self.work.splits))
-        return {name: tuple(self.found[name][k] for k in order) for name in self.models}
+        return {name: tuple(self.runs[name][k] for k in order) for name in self.models}
 
     def _take_stored(self, progress: Progress) -> None:
         if self.journal is None:
@@ -209,7 +209,7 @@ class _Runner:
             for number in range(len(self.work.splits)):
                 record = self.journal.get(self._key(name, number))
                 if record is not None:
-                    self.found[name][number] = FoldRun.of(record)
+                    self.runs[name][number] = FoldRun.of(record)
                     progress.advance()
 
     def _tasks(self) -> list[tuple[str, ...] | tuple[str, int]]:
@@ -258,11 +258,11 @@ class _Runner:
             )
         with self.lock:
             for name, runs in outcomes.items():
-                self.found[name].update(runs)
+                self.runs[name].update(runs)
                 progress.advance(len(runs), name if len(self.models) > 1 else "")
 
     def _missing(self, name: str) -> Sequence[int]:
-        done = self.found[name]
+        done = self.runs[name]
         return [number for number in range(len(self.work.splits)) if number not in done]
 
     def _key(self, name: str, number: int) -> str:

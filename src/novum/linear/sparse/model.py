@@ -46,7 +46,7 @@ _ROUNDING = 1e-13
 class Solved(NamedTuple):
     """Solutions of the targets, and the means (t,) and centers (p,) that intercepts are made of."""
 
-    found: list[SparseSolution]
+    solutions: list[SparseSolution]
     means: Floats
     centers: Floats
 
@@ -134,7 +134,7 @@ class SparseRegression(LinearPredictor, Learner):
         return Solved(solutions, means, columns.mean)
 
     def _store(self, solved: Solved, sample: Sample, watch: Stopwatch) -> None:
-        solutions = solved.found
+        solutions = solved.solutions
         self.certificate_ = certified(solutions, self.tol, watch)
         warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=4)
         coef = np.stack([each.coef for each in solutions])

@@ -77,7 +77,7 @@ def solve_newton(
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Certified:
     """A point with its primal value, its gap, and the smoothing that found it."""
 
     point: Point
@@ -91,7 +91,7 @@ class _Found:
         return relative(self.gap, self.primal, self.primal - self.gap)
 
 
-def _solve(design: Design, losses: RowLosses, tol: float, budget: Budget) -> _Found:
+def _solve(design: Design, losses: RowLosses, tol: float, budget: Budget) -> _Certified:
     start, earlier = np.zeros(design.width), None
     if design.n_rows >= STRIDE * ROWS_PER_COLUMN * design.width:
         part, short = design.part(_TENTH), losses.rows(_TENTH, STRIDE)
@@ -108,7 +108,7 @@ def _solve_from(
     smoothing: float | None,
     tol: float,
     budget: Budget,
-) -> _Found:
+) -> _Certified:
     system, scores = system_of(design, losses.weight), design.scores(start)
     # Rows may come in an order that a part of them does not see.
     nothing = np.zeros_like(start)
@@ -129,7 +129,7 @@ def _squared(
     start: tuple[Floats, Floats],
     tol: float,
     budget: Budget,
-) -> _Found:
+) -> _Certified:
     share = 0.0 if design.n_rows * design.width <= SMALL else _FINISH * tol
     primal = losses.primal(start[0], losses.target - start[1])
     trace: list[float] = []
@@ -145,11 +145,11 @@ def _squared(
             budget=budget,
         )
         primal = losses.primal(point.vector, losses.target - point.scores)
-        optimum = _Found(point, primal, point.half_square, losses.smoothing)
+        optimum = _Certified(point, primal, point.half_square, losses.smoothing)
         trace.append(optimum.relative_gap)
         # The goal was a share of a larger value at the start.
         if optimum.relative_gap <= share or point.exact or budget.spent:
-            return _Found(point, primal, optimum.gap, losses.smoothing, tuple(trace))
+            return _Certified(point, primal, optimum.gap, losses.smoothing, tuple(trace))
         start = (point.vector, point.scores)
 
 
@@ -164,7 +164,7 @@ def _rounds(
     smoothing: float | None,
     tol: float,
     budget: Budget,
-) -> _Found:
+) -> _Certified:
     residual = losses.target - start[1]
     best = _zero(design, losses)
     smoothing = smoothing or _first_smoothing(design, losses, residual)
@@ -196,7 +196,7 @@ def _rounds(
         start, center = (point.vector, point.scores), point.b
         if point.steps <= _STEPS:
             smoothing *= _FALL
-    return _Found(best.point, best.primal, best.gap, smoothing, tuple(trace))
+    return _Certified(best.point, best.primal, best.gap, smoothing, tuple(trace))
 
 
 def _first_smoothing(design: Design, losses: RowLosses, residual: Floats) -> float:
@@ -208,22 +208,22 @@ def _first_smoothing(design: Design, losses: RowLosses, residual: Floats) -> flo
     return max(float(np.abs(residual).mean()), reach) or 1.0
 
 
-def _zero(design: Design, losses: RowLosses) -> _Found:
+def _zero(design: Design, losses: RowLosses) -> _Certified:
     """Where everything is zero, which has a gap as well."""
     none = np.zeros(design.n_rows)
     zeros = np.zeros(design.width)
     return _judged(losses, Point(zeros, none, none, zeros, 0, False), 1.0)
 
 
-def _judged(losses: RowLosses, point: Point, smoothing: float) -> _Found:
+def _judged(losses: RowLosses, point: Point, smoothing: float) -> _Certified:
     """The true gap of a point of a smoothed problem."""
     residual = losses.target - point.scores
     primal = losses.primal(point.vector, residual)
     gap = point.half_square + float(losses.slack(residual, point.b).sum())
-    return _Found(point, primal, gap, smoothing)
+    return _Certified(point, primal, gap, smoothing)
 
 
-def _polished(design: Design, losses: RowLosses, optimum: _Found) -> _Found:
+def _polished(design: Design, losses: RowLosses, optimum: _Certified) -> _Certified:
     """The point at which the rows between their bounds have the residual that keeps them there."""
     b = optimum.point.b
     free = np.flatnonzero((b != 0) & (b > losses.lower) & (b < losses.upper))
