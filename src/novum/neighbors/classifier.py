@@ -1,14 +1,12 @@
 """Classification by a vote of neighbors.
 
-    P(c | x) = sum over neighbors i of w_i [y_i = c] / sum of w_i
-
-The leave-one-out error of every k comes from one search: the neighbors of a training row without
-itself, counted up one after the other.
+P(c | x) = sum over neighbors i of w_i [y_i = c] / sum of w_i
 """
 
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +17,9 @@ from novum.core.errors import InputError
 from novum.core.learners import fitted, parameter
 from novum.core.tables import check_classes, plain_target
 from novum.neighbors.nearest import RadiusMixin, rows_to_keep
-from novum.neighbors.voters import ChosenNeighborsMixin, TargetsOfNeighbors
+from novum.neighbors.voters import ChosenNeighborsMixin, TargetsOfNeighbors, Voters
 from novum.neighbors.votes import class_votes, vote_weights
 from novum.numerics import Array, Floats, Integers
-
-# Rows of a block of predictions.
-_ROWS = 10_000
 
 
 class VotingClassifierModel(DecisionMixin, ClassifierMixin, TargetsOfNeighbors):
@@ -112,39 +107,36 @@ class KNeighborsClassifier(ChosenNeighborsMixin, VotingClassifierModel):
     certificate_, schema_, n_features_in_, feature_names_in_
         As everywhere.
 
+    Notes
+    -----
+    Where more rows are as far as the k-th than there is room for, they share the votes that are
+    left, so that answers do not depend on the order of the table.
+
     Examples
     --------
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
     >>> KNeighborsClassifier(3).fit(X, y).predict([[1.1], [2.9]]).tolist()
     ['a', 'b']
+    >>> KNeighborsClassifier(1).fit(X, y).predict_proba([[1.5]]).tolist()
+    [[0.5, 0.5]]
     """
 
     def _shares(self, X: Any) -> list[Floats]:
-        distances, rows = self._nearest(X, self.n_neighbors_)
-        weights = vote_weights(self.weights, distances)
-        pairs = zip(self._all_classes, self.targets_.T, strict=True)
-        return [class_votes(codes, rows, weights, len(classes)) for classes, codes in pairs]
+        voters = self._voters(X, self.n_neighbors_)
+        weights = vote_weights(self.weights, voters.distances)
+        return [
+            voters.mean(weights, partial(class_votes, codes, n_classes=len(classes)))
+            for classes, codes in zip(self._all_classes, self.targets_.T, strict=True)
+        ]
 
-    def _losses(self, distances: Floats, rows: Integers) -> Floats:
+    def _losses(self, voters: Voters) -> Floats:
         if self.outputs_2d_:
             raise InputError("The curve is of one target. Fit one target at a time.")
-        n, k = rows.shape
-        losses = np.empty((n, k))
-        for start in range(0, n, _ROWS):
-            block = slice(start, start + _ROWS)
-            truth = self.targets_[block, 0]
-            votes = np.zeros((len(truth), len(self.classes_)))
-            lines = np.arange(len(truth))
-            for at in range(k):
-                if self.weights in (None, "uniform"):
-                    votes[lines, self.targets_[rows[block, at], 0]] += 1.0
-                else:
-                    near = slice(0, at + 1)
-                    weights = vote_weights(self.weights, distances[block, near])
-                    votes = class_votes(
-                        self.targets_[:, 0], rows[block, near], weights, len(self.classes_)
-                    )
-                losses[block, at] = votes.argmax(axis=1) != truth
+        codes, sides = self.targets_[:, 0], np.eye(len(self.classes_))
+        losses = np.empty(voters.rows.shape)
+        means = voters.running_means(self.weights, lambda rows: sides[codes[rows]], len(sides))
+        for block, shares in means:
+            losses[block] = shares.argmax(axis=2) != codes[block, np.newaxis]
         return losses
 
 

@@ -192,22 +192,27 @@ class RowIndex:
         return near, rows
 
     def within(
-        self, queries: Any, radius: float, own: Integers | None = None
+        self, queries: Any, radius: float | Floats, own: Integers | None = None
     ) -> tuple[list[Floats], list[Integers]]:
-        """Distances and row numbers of all rows within a radius, row numbers rising."""
+        """Distances and row numbers of all rows within a radius, row numbers rising.
+
+        One radius is that of all queries.
+        """
+        radii = np.broadcast_to(radius, len(queries))
         distances: list[Floats] = []
         rows: list[Integers] = []
         step = max(1, _BLOCK // max(len(self.rows), 1))
         by_tree = self.way in ("kd_tree", "by trial") and _are_vectors(queries)
         for start in range(0, len(queries), step):
             asked = queries.take(slice(start, start + step))
+            reach = radii[start : start + step]
             if by_tree:
-                hits = self._within_tree(asked, radius)
+                hits = self._within_tree(asked, reach)
             else:
                 powers = np.concatenate([asked.cross_powers(b) for b in self._blocks], axis=1)
                 hits = []
-                for line in self.rows.finish(powers):
-                    near = np.flatnonzero(line <= radius)
+                for line, most in zip(self.rows.finish(powers), reach, strict=True):
+                    near = np.flatnonzero(line <= most)
                     hits.append((line[near], near))
             for query, (apart, near) in enumerate(hits, start):
                 others = slice(None) if own is None else near != own[query]
@@ -215,19 +220,19 @@ class RowIndex:
                 rows.append(near[others])
         return distances, rows
 
-    def _within_tree(self, queries: Any, radius: float) -> list[tuple[Floats, Integers]]:
+    def _within_tree(self, queries: Any, radii: Floats) -> list[tuple[Floats, Integers]]:
         power = queries.terms.power
         # A little more than asked, so that roots rounded down to the radius are not lost.
-        reach = radius if power == 1.0 or np.isinf(power) else radius**power
+        reach = radii if power == 1.0 or np.isinf(power) else radii**power
         if queries.terms.finish == "half":
-            reach = 2.0 * radius
+            reach = 2.0 * radii
         elif queries.terms.finish == "arc":
-            reach = (2.0 * np.sin(min(0.5 * radius, 0.5 * np.pi))) ** 2
+            reach = (2.0 * np.sin(np.minimum(0.5 * radii, 0.5 * np.pi))) ** 2
         counts, rows, powers = self._tree.within(queries.numbers, reach * (1 + 1e-12), power)
         ends = np.cumsum(counts)[:-1]
-        pairs = zip(np.split(powers, ends), np.split(rows, ends), strict=True)
+        lines = zip(np.split(powers, ends), np.split(rows, ends), radii, strict=True)
         hits = []
-        for sums, near in pairs:
+        for sums, near, radius in lines:
             order = np.argsort(near)
             apart = self.rows.finish(sums[order])
             inside = apart <= radius

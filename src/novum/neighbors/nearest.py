@@ -139,7 +139,7 @@ class NeighborsModel(Learner):
 
     def _nearest(self, X: Any, k: Any) -> tuple[Floats, Integers]:
         rows, own = self._asked(X)
-        _check_count(k, self.n_samples_fit_, own is not None)
+        check_count(k, self.n_samples_fit_, own is not None)
         return self._index.nearest(rows, int(k), own)
 
 
@@ -326,7 +326,7 @@ def _ragged(lines: list[Any]) -> Any:
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-def _check_count(k: Any, n: int, without_itself: bool) -> None:
+def check_count(k: Any, n: int, without_itself: bool) -> None:
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise InputError(f"n_neighbors is a whole number of at least 1, got {k!r}.")
     most = n - without_itself

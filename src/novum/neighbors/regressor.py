@@ -5,6 +5,7 @@ f(x) = sum over neighbors i of w_i y_i / sum of w_i
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from sklearn.base import RegressorMixin
 
 from novum.core.learners import fitted
 from novum.neighbors.nearest import RadiusMixin, rows_to_keep
-from novum.neighbors.voters import ChosenNeighborsMixin, TargetsOfNeighbors
+from novum.neighbors.voters import ChosenNeighborsMixin, TargetsOfNeighbors, Voters
 from novum.neighbors.votes import mean_votes, vote_weights
-from novum.numerics import Floats, Integers
+from novum.numerics import Floats
 
 
 class AveragingModel(RegressorMixin, TargetsOfNeighbors):
@@ -57,6 +58,10 @@ class KNeighborsRegressor(ChosenNeighborsMixin, AveragingModel):
     certificate_, schema_, n_features_in_, feature_names_in_
         As everywhere.
 
+    Notes
+    -----
+    Rows that are as far as the k-th share the votes that are left, as in `KNeighborsClassifier`.
+
     Examples
     --------
     >>> KNeighborsRegressor(2).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 8.0]).predict([[0.4], [1.9]])
@@ -65,16 +70,15 @@ class KNeighborsRegressor(ChosenNeighborsMixin, AveragingModel):
 
     def _means(self, X: Any) -> Floats:
         self._check_fitted()
-        distances, rows = self._nearest(X, self.n_neighbors_)
-        return mean_votes(self.targets_, rows, vote_weights(self.weights, distances))
+        voters = self._voters(X, self.n_neighbors_)
+        weights = vote_weights(self.weights, voters.distances)
+        return voters.mean(weights, partial(mean_votes, self.targets_))
 
-    def _losses(self, distances: Floats, rows: Integers) -> Floats:
-        losses = np.empty(rows.shape)
-        for at in range(rows.shape[1]):
-            near = slice(0, at + 1)
-            weights = vote_weights(self.weights, distances[:, near])
-            means = mean_votes(self.targets_, rows[:, near], weights)
-            losses[:, at] = ((means - self.targets_) ** 2).mean(axis=1)
+    def _losses(self, voters: Voters) -> Floats:
+        losses, targets = np.empty(voters.rows.shape), self.targets_
+        means = voters.running_means(self.weights, lambda rows: targets[rows], targets.shape[1])
+        for block, answers in means:
+            losses[block] = ((answers - targets[block, np.newaxis]) ** 2).mean(axis=2)
         return losses
 
 

@@ -127,9 +127,11 @@ class KDTree:
         return int(kernels.nearest(*tree, self._coarse, asked, own, power, near, rows, scratch))
 
     def within(
-        self, queries: Floats, radius: float, power: float = 2.0
+        self, queries: Floats, radius: float | Floats, power: float = 2.0
     ) -> tuple[Integers, Integers, Floats]:
         """Rows whose sum of powers is at most `radius`: how many of each query, which, how far.
+
+        One radius is that of all queries.
 
         Examples
         --------
@@ -140,8 +142,9 @@ class KDTree:
         """
         from novum.numerics.spatial import kd_tree_kernels as kernels
 
-        queries = as_argument(queries)
-        counts = np.zeros(len(queries), np.int64)
+        queries, counts = as_argument(queries), np.zeros(len(queries), np.int64)
+        radii = np.empty(len(queries))
+        radii[:] = radius
         blocks: list[tuple[Integers, Floats]] = []
         for start in range(0, len(queries), self._step):
             lines = slice(start, start + self._step)
@@ -149,8 +152,9 @@ class KDTree:
             while True:
                 rows, powers = np.empty(room, np.int64), np.empty(room)
                 total = kernels.within(
-                    self._arrays, self.n_levels, asked, power, radius, counts[lines], rows, powers
-                )
+                    self._arrays, self.n_levels, asked, power, radii[lines], counts[lines],
+                    rows, powers,
+                )  # fmt: skip
                 if total <= room:
                     break
                 room = total

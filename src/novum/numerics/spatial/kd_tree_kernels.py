@@ -178,10 +178,11 @@ TREE = "Tuple((float64[::1], int64[::1], int64[::1], float64[:, ::1], float64[:,
 
 
 @kernel(
-    f"int64({TREE}, int64, float64[:, ::1], float64, float64, int64[::1], int64[::1], float64[::1])"
+    f"int64({TREE}, int64, float64[:, ::1], float64, float64[::1], int64[::1], int64[::1],"
+    " float64[::1])"
 )
-def within(tree, n_levels, queries, power, radius, counts, out_rows, out_powers):
-    """Rows whose power is at most `radius`, query after query; how many there are in all.
+def within(tree, n_levels, queries, power, radii, counts, out_rows, out_powers):
+    """Rows whose power is at most the query's radius, query after query; how many in all.
 
     Where the arrays are too short, rows are only counted.
     """
@@ -192,7 +193,7 @@ def within(tree, n_levels, queries, power, radius, counts, out_rows, out_powers)
     out = np.empty(n // (first_leaf + 1) + 2)
     total = 0
     for q in range(queries.shape[0]):
-        x = queries[q]
+        x, radius = queries[q], radii[q]
         before = total
         stack[0] = 0
         size = 1
