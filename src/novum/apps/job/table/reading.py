@@ -281,11 +281,10 @@ def _quietly(
     its format.
     """
     same = path.suffix.lower() == Path(request.table).suffix.lower()
-    source = data.open_source(path)
-    usual = getattr(source, "usual_missing", ())
+    usual = getattr(data.open_source(path), "usual_missing", ())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixedColumnWarning)
-        read_table = data.read(
+        table = data.read(
             path,
             kinds=kinds,
             missing=(*usual, *request.missing_values) if request.missing_values else None,
@@ -293,7 +292,7 @@ def _quietly(
             sheet=request.sheet if same else None,
             sql=request.sql if same else None,
         )
-    return _without(read_table, request.missing_values)
+    return _without(table, request.missing_values)
 
 
 def _without(read: data.ReadTable, missing: Sequence[str]) -> data.ReadTable:
@@ -362,22 +361,22 @@ def _near_files(path: Path) -> str:
 
 
 def _read_bundled(request: Request) -> LoadedTable:
-    bundled = data.load(request.table)
+    loaded = data.load(request.table)
     folder = files("novum.data") / "tables"
     entry = next(
         entry
         for entry in folder.iterdir()
-        if entry.name in (f"{bundled.name}.csv", f"{bundled.name}.csv.gz")
+        if entry.name in (f"{loaded.name}.csv", f"{loaded.name}.csv.gz")
     )
-    table, schema = bundled.table, bundled.schema
+    table, schema = loaded.table, loaded.schema
     if request.sql is not None or request.sheet is not None:
         option = "--sql" if request.sql is not None else "--sheet"
         raise InputError(
-            f"{option} is for files, and {bundled.name} is a bundled table. Leave it out."
+            f"{option} is for files, and {loaded.name} is a bundled table. Leave it out."
         )
     declared = _declared(request)
     if declared or request.missing_values:
-        check_declared(request, {"id": request.id}, schema.names, bundled.name)
+        check_declared(request, {"id": request.id}, schema.names, loaded.name)
         known = {c.name: wish for c in schema.columns if (wish := _wish(c)) is not None}
         with as_file(entry) as path, _as_one_sentence(str(path)):
             again = _quietly(path, request, known | declared, schema.names)
@@ -389,18 +388,18 @@ def _read_bundled(request: Request) -> LoadedTable:
         for column in schema.columns
     )
     report = ReadReport(
-        bundled.name, "bundled table", table.num_rows, columns, (bundled.description,)
+        loaded.name, "bundled table", table.num_rows, columns, (loaded.description,)
     )
-    target = request.target or next(iter(request.targets), bundled.target)
+    target = request.target or next(iter(request.targets), loaded.target)
     return LoadedTable(
-        bundled.name,
+        loaded.name,
         table,
         schema,
         target,
         hashlib.sha256(entry.read_bytes()).hexdigest(),
         report,
-        bundled.task if target == bundled.target else None,
-        bundled.costs if target == bundled.target else None,
+        loaded.task if target == loaded.target else None,
+        loaded.costs if target == loaded.target else None,
     )
 
 
