@@ -368,15 +368,13 @@ def _read_bundled(request: Request) -> LoadedTable:
         for entry in folder.iterdir()
         if entry.name in (f"{loaded.name}.csv", f"{loaded.name}.csv.gz")
     )
-    table, schema = loaded.table, loaded.schema
+    name, table, schema = loaded.name, loaded.table, loaded.schema
     if request.sql is not None or request.sheet is not None:
         option = "--sql" if request.sql is not None else "--sheet"
-        raise InputError(
-            f"{option} is for files, and {loaded.name} is a bundled table. Leave it out."
-        )
+        raise InputError(f"{option} is for files, and {name} is a bundled table. Leave it out.")
     declared = _declared(request)
     if declared or request.missing_values:
-        check_declared(request, {"id": request.id}, schema.names, loaded.name)
+        check_declared(request, {"id": request.id}, schema.names, name)
         known = {c.name: wish for c in schema.columns if (wish := _wish(c)) is not None}
         with as_file(entry) as path, _as_one_sentence(str(path)):
             again = _quietly(path, request, known | declared, schema.names)
@@ -387,12 +385,10 @@ def _read_bundled(request: Request) -> LoadedTable:
         )
         for column in schema.columns
     )
-    report = ReadReport(
-        loaded.name, "bundled table", table.num_rows, columns, (loaded.description,)
-    )
+    report = ReadReport(name, "bundled table", table.num_rows, columns, (loaded.description,))
     target = request.target or next(iter(request.targets), loaded.target)
     return LoadedTable(
-        loaded.name,
+        name,
         table,
         schema,
         target,
