@@ -39,13 +39,11 @@ def test_jumps_alone_have_the_posterior_as_their_limit() -> None:
     split = buckets.split_arrays()
     layout = chain_layout(blocks, int(np.diff(split[1]).max()))
     cells = layout.working[0]
-    radixes, keys, codes, found = layout.jumping
     counts, accepted, n = np.zeros(2), 0, 20_000
     rng = np.random.default_rng(5)
     drawn, logs = buckets.draw(rng, n)
     for row, log, u in zip(np.ascontiguousarray(drawn.T), logs, rng.random(n), strict=True):
-        arguments = blocks.cell_starts, *layout.states, radixes, keys, *split, row, log, u
-        accepted += jump(*arguments, cells, codes, found)
+        accepted += jump(layout.model, layout.states, layout.jumping, split, row, log, u, cells)
         counts[cells[0]] += 1
     exact = network.query("cloudy", given={"wet": "true"}, likelihood={"cloudy": [0.2, 0.9]})
     # At least half of the jumps are accepted, so ten rows hold more than one independent one.

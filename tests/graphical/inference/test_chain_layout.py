@@ -30,8 +30,8 @@ def weight_of(blocks: Blocks, codes: np.ndarray) -> float:
 
 def row_of(blocks: Blocks, layout: ChainLayout, block: int) -> np.ndarray:
     cells, places, bases, _, chances = layout.working
-    at = int(layout.sweeping[-2][block] + places[block])
-    fill_row(block, at, *layout.sweeping[:15], cells, bases, chances)
+    at = int(layout.rows[0][block] + places[block])
+    fill_row(block, at, layout.model, layout.states, cells, bases, chances)
     return chances[at : at + len(blocks.states[block])]
 
 
@@ -51,7 +51,7 @@ def test_rows_are_conditional_probabilities(most_kept: int, seed: int) -> None:
     cells, places = layout.working[:2]
     for key in range(3):
         start_chain(blocks.cell_starts, np.uint64(seed + key), cells)
-        place_rows(*layout.sending, cells, places)
+        place_rows(layout.sending, cells, places)
         for block, states in enumerate(blocks.states):
             others = cells.copy()
             weights = []
@@ -72,7 +72,7 @@ def test_a_row_belongs_to_one_state_of_the_blanket(seed: int) -> None:
     met: dict[tuple[int, int], np.ndarray] = {}
     for key in range(40):
         start_chain(blocks.cell_starts, np.uint64(key), cells)
-        place_rows(*layout.sending, cells, places)
+        place_rows(layout.sending, cells, places)
         for block in range(blocks.n_blocks):
             place = block, int(places[block])
             row = row_of(blocks, layout, block).copy()

@@ -29,16 +29,18 @@ NOTHING: Integers = np.empty(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class ChainLayout:
-    """Arrays of a chain, in the order in which kernels take them.
+    """Arrays of a chain, in the tuples that kernels take.
 
     Attributes
     ----------
-    sweeping : tuple
-        What a sweep reads.
+    model : tuple
+        Blocks, links and tables, which give the weights of cells.
     states : tuple
-        The part of it that tells which state a variable has in a cell of its block.
+        Which state a variable has in a cell of its block.
     sending : tuple
-        The part of it that tells which rows a block moves, and by how much.
+        Which rows a block moves, and by how much.
+    rows : tuple
+        Where the rows of a block start, and whether it keeps them.
     working : tuple
         Cells, places of rows, and rows: what a sweep writes.
     jumping : tuple
@@ -47,9 +49,10 @@ class ChainLayout:
         Cells of blocks, and the states of variables that they are part of.
     """
 
-    sweeping: tuple[Any, ...]
+    model: tuple[Any, ...]
     states: tuple[Integers, ...]
-    sending: tuple[Any, ...]
+    sending: tuple[Integers, ...]
+    rows: tuple[Any, ...]
     working: tuple[Any, ...]
     jumping: tuple[Any, ...]
     sources: Integers
@@ -92,16 +95,13 @@ def chain_layout(blocks: Blocks, n_bases: int = 0) -> ChainLayout:
     states = block_of, code_starts, code_steps, flat
     sending, row_starts, row_sizes = _senders(blocks, states)
     n_rows = int(row_starts[-1]) + int(n_cells.max(initial=1))
-    sweeping = (
+    model = (
         *(blocks.inside, blocks.cell_starts, blocks.link_starts, blocks.link_factors),
         *(blocks.delta_starts, blocks.deltas),
         *(left.scope_starts, left.scopes, left.strides, left.table_starts, left.tables),
-        *states,
-        *sending,
-        # Those that keep no rows share one, at the end.
-        np.where(row_sizes > 0, row_starts[:-1], row_starts[-1]),
-        row_sizes > 0,
     )
+    # Those that keep no rows share one, at the end.
+    rows = np.where(row_sizes > 0, row_starts[:-1], row_starts[-1]), row_sizes > 0
     working = (
         *np.zeros((2, blocks.n_blocks), np.int64),
         np.empty(left.n_factors, np.int64),
@@ -113,7 +113,7 @@ def chain_layout(blocks: Blocks, n_bases: int = 0) -> ChainLayout:
     within = (np.arange(len(flat)) - state_starts[owners]) % counts[owners]
     targets = left.cell_starts[members[member_starts[owners] + within]] + flat
     jumping = _jumping(blocks, n_bases)
-    return ChainLayout(sweeping, states, sending, working, jumping, cell_of, targets)
+    return ChainLayout(model, states, sending, rows, working, jumping, cell_of, targets)
 
 
 def _senders(
@@ -143,7 +143,7 @@ def _senders(
     sender_starts = np.searchsorted(senders, np.arange(n_blocks + 1))
     move_starts = starts_of(np.diff(blocks.cell_starts)[senders])
     moves = np.zeros(int(move_starts[-1]), np.int64)
-    add_moves(variable, stride, np.cumsum(is_new) - 1, move_starts, *states[1:], moves)
+    add_moves(variable, stride, np.cumsum(is_new) - 1, move_starts, states, moves)
     return (sender_starts, receiver[is_new], move_starts, moves), starts_of(sizes), sizes
 
 
@@ -249,14 +249,14 @@ def _maxima(blocks: Blocks, layout: ChainLayout) -> tuple[Integers, Integers, fl
     cell_starts, states = blocks.cell_starts, layout.states
     with np.errstate(divide="ignore"):
         log_inside, log_tables = np.log(blocks.inside), np.log(blocks.left.tables)
-    reading = log_inside, *layout.sweeping[1:10], log_tables, *states
+    log_model = log_inside, *layout.model[1:10], log_tables
     logs = np.empty(int(np.diff(cell_starts).max()))
     grown, queue = np.empty((2, blocks.n_blocks), np.int64)
-    grow_state(*reading, queue, logs, grown)
-    climb_state(*reading, ROUNDS, logs, grown)
+    grow_state(log_model, states, queue, logs, grown)
+    climb_state(log_model, states, ROUNDS, logs, grown)
     opposed = grown.copy()
-    oppose_state(cell_starts, *states, np.empty(len(log_inside), np.int64), opposed)
-    climb_state(*reading, ROUNDS, logs, opposed)
+    oppose_state(cell_starts, states, np.empty(len(log_inside), np.int64), opposed)
+    climb_state(log_model, states, ROUNDS, logs, opposed)
     if (grown == opposed).all():
         return grown, opposed, math.inf
     return grown, opposed, abs(_height(blocks, states, opposed) - _height(blocks, states, grown))

@@ -3,7 +3,16 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from novum.numerics import lean_kernel
+from novum.numerics import inner_kernel, lean_kernel
+
+# inside, cell_starts, link_starts, link_factors, delta_starts, deltas of blocks; scope_starts,
+# scopes, strides, table_starts, tables of factors: what the weights of cells are computed from
+MODEL = (
+    "Tuple((float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1], int64[::1], int64[::1], int64[::1], float64[::1]))"
+)
+# block_of, code_starts, code_steps, codes: the state of a variable in a cell of its block
+STATES = "UniTuple(int64[::1], 4)"
 
 
 @lean_kernel(
@@ -39,16 +48,14 @@ def find_blankets(
     return n
 
 
-@lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1])"
-)
-def add_moves(variables, strides, pairs, move_starts, code_starts, code_steps, states, out_moves):
+@lean_kernel(f"void(int64[::1], int64[::1], int64[::1], int64[::1], {STATES}, int64[::1])")
+def add_moves(variables, strides, pairs, move_starts, states, out_moves):
     """For each pair of blocks and each cell of the first, its part in the place of the second."""
+    _, code_starts, code_steps, codes = states
     for t in range(variables.size):
         v, pair = variables[t], pairs[t]
         for c in range(move_starts[pair + 1] - move_starts[pair]):
-            code = states[code_starts[v] + code_steps[v] * c]
+            code = codes[code_starts[v] + code_steps[v] * c]
             out_moves[move_starts[pair] + c] += strides[t] * code
 
 
@@ -69,20 +76,15 @@ UNSET = -1
 _ROUNDING = 1e-9
 
 
-@lean_kernel(
-    "int64(int64, float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[::1])"
-)
-def best_cell(
-    block, log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
-    scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts, code_steps,
-    states, cells, logs,
-):  # fmt: skip
+@inner_kernel()
+def best_cell(block, log_model, states, cells, logs):
     """The likeliest cell given the others; its own where none is likelier, else the first.
 
     Links to blocks that are not set are left out.
     """
+    log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas = log_model[:6]
+    scope_starts, scopes, strides, table_starts, log_tables = log_model[6:]
+    block_of, code_starts, code_steps, codes = states
     first = cell_starts[block]
     n = cell_starts[block + 1] - first
     for c in range(n):
@@ -97,7 +99,7 @@ def best_cell(
             if cells[block_of[v]] == UNSET:
                 base = -1
                 break
-            code = states[code_starts[v] + code_steps[v] * cells[block_of[v]]]
+            code = codes[code_starts[v] + code_steps[v] * cells[block_of[v]]]
             base += strides[edge] * code
         if base >= 0:
             for c in range(n):
@@ -109,17 +111,11 @@ def best_cell(
     return best
 
 
-@lean_kernel(
-    "void(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], float64[::1], int64[::1])"
-)
-def grow_state(
-    log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
-    scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts, code_steps,
-    states, queue, logs, out_cells,
-):  # fmt: skip
+@lean_kernel(f"void({MODEL}, {STATES}, int64[::1], float64[::1], int64[::1])")
+def grow_state(log_model, states, queue, logs, out_cells):
     """Sets the blocks one after the other, neighbors of those set first, each to its best cell."""
+    link_starts, link_factors, scope_starts, scopes = log_model[2:4] + log_model[6:8]
+    block_of = states[0]
     n_blocks = out_cells.size
     for block in range(n_blocks):
         out_cells[block] = UNSET
@@ -129,11 +125,7 @@ def grow_state(
             continue
         head, tail = 0, 1
         queue[0] = root
-        out_cells[root] = best_cell(
-            root, log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
-            scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts,
-            code_steps, states, out_cells, logs,
-        )  # fmt: skip
+        out_cells[root] = best_cell(root, log_model, states, out_cells, logs)
         while head < tail:
             block = queue[head]
             head += 1
@@ -142,28 +134,22 @@ def grow_state(
                 for edge in range(scope_starts[f], scope_starts[f + 1]):
                     other = block_of[scopes[edge]]
                     if out_cells[other] == UNSET:
-                        out_cells[other] = best_cell(
-                            other, log_inside, cell_starts, link_starts, link_factors,
-                            delta_starts, deltas, scope_starts, scopes, strides, table_starts,
-                            log_tables, block_of, code_starts, code_steps, states, out_cells,
-                            logs,
-                        )  # fmt: skip
+                        out_cells[other] = best_cell(other, log_model, states, out_cells, logs)
                         queue[tail] = other
                         tail += 1
 
 
-@lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
-)
-def oppose_state(cell_starts, block_of, code_starts, code_steps, states, counts, out_cells):
+@lean_kernel(f"void(int64[::1], {STATES}, int64[::1], int64[::1])")
+def oppose_state(cell_starts, states, counts, out_cells):
     """Moves every block to the next cell that differs from its own in most variables."""
+    block_of, code_starts, code_steps, codes = states
     for cell in range(counts.size):
         counts[cell] = 0
     for v in range(block_of.size):
         block = block_of[v]
-        own = states[code_starts[v] + code_steps[v] * out_cells[block]]
+        own = codes[code_starts[v] + code_steps[v] * out_cells[block]]
         for c in range(cell_starts[block + 1] - cell_starts[block]):
-            counts[cell_starts[block] + c] += states[code_starts[v] + code_steps[v] * c] != own
+            counts[cell_starts[block] + c] += codes[code_starts[v] + code_steps[v] * c] != own
     for block in range(out_cells.size):
         first = cell_starts[block]
         n = cell_starts[block + 1] - first
@@ -175,25 +161,13 @@ def oppose_state(cell_starts, block_of, code_starts, code_steps, states, counts,
         out_cells[block] = best
 
 
-@lean_kernel(
-    "void(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64, float64[::1], int64[::1])"
-)
-def climb_state(
-    log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
-    scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts, code_steps,
-    states, n_rounds, logs, out_cells,
-):  # fmt: skip
+@lean_kernel(f"void({MODEL}, {STATES}, int64, float64[::1], int64[::1])")
+def climb_state(log_model, states, n_rounds, logs, out_cells):
     """Moves each block to its best cell given all others, until none moves, or `n_rounds` times."""
     for _ in range(n_rounds):
         moved = False
         for block in range(out_cells.size):
-            best = best_cell(
-                block, log_inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
-                scope_starts, scopes, strides, table_starts, log_tables, block_of, code_starts,
-                code_steps, states, out_cells, logs,
-            )  # fmt: skip
+            best = best_cell(block, log_model, states, out_cells, logs)
             moved = moved or best != out_cells[block]
             out_cells[block] = best
         if not moved:

@@ -25,7 +25,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ from novum.graphical.inference.mini_buckets import MiniBuckets, mini_buckets
 from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, with_observed
 from novum.graphical.inference.weighted_rows import TWO_ROWS, worst_size
 from novum.graphical.models.arrays import Evidence, ModelArrays
-from novum.numerics import Floats
+from novum.numerics import Floats, Integers
 
 # Batches of a chain: enough to see how they depend on each other.
 BATCHES = 128
@@ -186,7 +185,7 @@ class ChainSampling(Engine):
         split = buckets.split_arrays()
         layout = chain_layout(blocks, int(np.diff(split[1]).max(initial=0)))
         ends = np.linspace(0, self.kept, min(BATCHES, self.kept) + 1).astype(np.int64)[1:]
-        asked_blocks, places, n_joint = _asked(blocks, free)
+        asked, n_joint = _asked(blocks, free)
         shape = self.chains, len(ends)
         check_seconds(
             SECONDS_PER_UPDATE * self.sweeps * self.chains * blocks.n_blocks,
@@ -196,30 +195,30 @@ class ChainSampling(Engine):
         batches, joint = self._empty(shape, len(blocks.inside), n_joint)
         states = np.zeros((*shape, int(blocks.left.cell_starts[-1])))
         keys = stream(self.random_state, "chains").integers(0, 2**64, (shape[0], 3), np.uint64)
-        cells, rows = layout.working[:2]
+        cells, places = layout.working[:2]
         counts, pacer = np.zeros(2, np.int64), Pacer()
         if math.isinf(blocks.strongest):
             starts = self._drawn_starts(blocks, layout, buckets)
         else:
             starts = chain_starts(blocks, layout, keys[:, 0])
-        weight, n_offered = 0.0, 0
+        schedule = self.burn_in, self.thin, JUMP_EVERY if layout.can_jump else 0, ends
+        weight = 0.0
         for chain, own_keys in enumerate(keys[:, 1:]):
             cells[:] = starts.cells[chain]
-            place_rows(*layout.sending, cells, rows)
+            place_rows(layout.sending, cells, places)
             for first in range(0, self.sweeps, OFFERED_SWEEPS):
                 n = min(OFFERED_SWEEPS, self.sweeps - first)
                 rng = stream(self.random_state, "jumps", chain, first)
                 offered, logs = buckets.draw(rng, -(-n // JUMP_EVERY) if layout.can_jump else 0)
                 after = np.arange(first, first + n, JUMP_EVERY)[: len(logs)] >= self.burn_in
                 weight += float(np.exp(logs[after]).sum())
-                n_offered += int(after.sum())
+                offers = np.ascontiguousarray(offered.T), logs, first
                 for start, stop in time_sliced(n, block=16, pacer=pacer):
                     run_chain(
-                        *layout.sweeping, *layout.working, *layout.jumping, *split,
-                        np.ascontiguousarray(offered.T), logs, first, *own_keys,
-                        self.is_metropolis, first + start, first + stop, self.burn_in, self.thin,
-                        JUMP_EVERY if layout.can_jump else 0, ends, asked_blocks, places,
-                        batches[chain], joint[chain], counts,
+                        layout.model, layout.states, layout.sending, layout.rows, layout.working,
+                        layout.jumping, split, offers, own_keys, self.is_metropolis,
+                        (first + start, first + stop), schedule, asked, batches[chain],
+                        joint[chain], counts,
                     )  # fmt: skip
         add_cells(batches, layout.sources, layout.targets, states)
         lengths = np.diff(ends, prepend=0).astype(np.float64)
@@ -359,7 +358,7 @@ def _slowest(draws: Draws, r_hat: float, rows: float) -> tuple[float, float]:
     return float(np.max(r_hats, initial=r_hat)), worst_size(means, errors, rows)
 
 
-def _asked(blocks: Blocks, free: Sequence[int]) -> tuple[Any, Any, int]:
+def _asked(blocks: Blocks, free: Sequence[int]) -> tuple[tuple[Integers, Integers], int]:
     """Blocks of the variables of a joint table, and each cell's part in the place of a state."""
     cards = [int(blocks.left.cards[variable]) for variable in free]
     parts = np.zeros(len(blocks.inside), np.int64)
@@ -368,4 +367,4 @@ def _asked(blocks: Blocks, free: Sequence[int]) -> tuple[Any, Any, int]:
         cells = slice(blocks.cell_starts[block], blocks.cell_starts[block + 1])
         parts[cells] += math.prod(cards[axis + 1 :]) * blocks.states[block][:, column]
     numbers = sorted({blocks.places[variable][0] for variable in free})
-    return np.array(numbers, np.int64), parts, math.prod(cards) if free else 0
+    return (np.array(numbers, np.int64), parts), math.prod(cards) if free else 0

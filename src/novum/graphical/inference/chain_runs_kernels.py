@@ -15,23 +15,39 @@ import math
 
 import numpy as np
 
-from novum.numerics import chance, chance_word, lean_kernel
+from novum.graphical.inference.chain_layout_kernels import MODEL, STATES
+from novum.numerics import chance, chance_word, inner_kernel, lean_kernel
+
+# sender_starts, receivers, move_starts, moves
+SENDING = "UniTuple(int64[::1], 4)"
+# row_starts, keeps_rows
+ROWS = "Tuple((int64[::1], boolean[::1]))"
+# cells, places of rows, bases of factors, whether rows are filled, and their chances
+WORKING = "Tuple((int64[::1], int64[::1], int64[::1], boolean[::1], float64[::1]))"
+# radixes, cell_keys; room for codes and keys
+JUMPING = "UniTuple(int64[::1], 4)"
+# split_cards, part_starts, context_starts, contexts, context_strides, logs, part_rows
+SPLIT = (
+    "Tuple((int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1]))"
+)
+# states and their log-weights, one after the other, and the sweep of the first
+OFFERS = "Tuple((int32[:,::1], float64[::1], int64))"
+# burn-in, of how many sweeps one is kept, and of how many one begins with a jump; for each batch
+# the number of kept sweeps up to its end
+SCHEDULE = "Tuple((int64, int64, int64, int64[::1]))"
+# blocks of a joint table, and the part of each cell in the place of a state
+ASKED = "UniTuple(int64[::1], 2)"
 
 # Below this the sum of weights has lost digits to underflow, and logarithms are used.
 _LOW = 1e-280
 
 
-@lean_kernel(
-    "void(int64, int64, float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], float64[::1])"
-)
-def fill_row(
-    block, at, inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
-    scope_starts, scopes, strides, table_starts, tables, block_of, code_starts, code_steps,
-    states, cells, bases, out_chances,
-):  # fmt: skip
+@inner_kernel()
+def fill_row(block, at, model, states, cells, bases, out_chances):
     """Probabilities of the cells of a block given all others, from `at` on."""
+    inside, cell_starts, link_starts, link_factors, delta_starts, deltas = model[:6]
+    scope_starts, scopes, strides, table_starts, tables = model[6:]
+    block_of, code_starts, code_steps, codes = states
     first = cell_starts[block]
     n = cell_starts[block + 1] - first
     for c in range(n):
@@ -42,7 +58,7 @@ def fill_row(
         for edge in range(scope_starts[f], scope_starts[f + 1]):
             v = scopes[edge]
             if block_of[v] != block:
-                code = states[code_starts[v] + code_steps[v] * cells[block_of[v]]]
+                code = codes[code_starts[v] + code_steps[v] * cells[block_of[v]]]
                 base += strides[edge] * code
         bases[f] = base
         for c in range(n):
@@ -66,7 +82,7 @@ def fill_row(
         out_chances[at + c] /= total
 
 
-@lean_kernel("int64(float64, int64, int64, float64[::1])")
+@inner_kernel()
 def draw_cell(u, at, n, chances):
     """The cell that a number from 0 to 1 falls on."""
     chosen = 0
@@ -79,24 +95,17 @@ def draw_cell(u, at, n, chances):
     return chosen
 
 
-@lean_kernel(
-    "int64(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1],"
-    " int64[::1], int64[::1], int64[::1], boolean[::1], float64[::1], uint64, uint64, boolean,"
-    " boolean, float64[::1])"
-)
-def sweep_blocks(
-    inside, cell_starts, link_starts, link_factors, delta_starts, deltas, scope_starts, scopes,
-    strides, table_starts, tables, block_of, code_starts, code_steps, states, sender_starts,
-    receivers, move_starts, moves, row_starts, keeps_rows,
-    cells, places, bases, filled, chances, key, sweep, metropolis, kept, out_sums,
-):  # fmt: skip
+@inner_kernel()
+def sweep_blocks(model, states, sending, rows, working, key, sweep, metropolis, kept, out_sums):
     """Updates each block given all others, and counts moves.
 
     Gibbs draws from the probabilities, and a kept sweep adds them. Metropolis proposes one of the
     cells, all alike, the present one too, and a kept sweep adds one for the cell it stays at.
     """
+    cell_starts = model[1]
+    sender_starts, receivers, move_starts, moves = sending
+    row_starts, keeps_rows = rows
+    cells, places, bases, filled, chances = working
     n_blocks = cells.size
     moved = 0
     for block in range(n_blocks):
@@ -104,11 +113,7 @@ def sweep_blocks(
         n = cell_starts[block + 1] - first
         at = row_starts[block] + places[block]
         if not filled[at]:
-            fill_row(
-                block, at, inside, cell_starts, link_starts, link_factors, delta_starts, deltas,
-                scope_starts, scopes, strides, table_starts, tables, block_of, code_starts,
-                code_steps, states, cells, bases, chances,
-            )  # fmt: skip
+            fill_row(block, at, model, states, cells, bases, chances)
             filled[at] = keeps_rows[block]
         old = cells[block]
         draw = sweep * np.uint64(n_blocks) + np.uint64(block)
@@ -135,33 +140,25 @@ def sweep_blocks(
 
 
 @lean_kernel(
-    "void(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1],"
-    " int64[::1], int64[::1], int64[::1], boolean[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], int64[::1], int32[:,::1], float64[::1], int64, uint64, uint64, boolean, int64,"
-    " int64, int64, int64, int64, int64[::1], int64[::1], int64[::1], float64[:,::1],"
+    f"void({MODEL}, {STATES}, {SENDING}, {ROWS}, {WORKING}, {JUMPING}, {SPLIT}, {OFFERS},"
+    f" uint64[::1], boolean, UniTuple(int64, 2), {SCHEDULE}, {ASKED}, float64[:,::1],"
     " float64[:,::1], int64[::1])"
 )
 def run_chain(
-    inside, cell_starts, link_starts, link_factors, delta_starts, deltas, scope_starts, scopes,
-    strides, table_starts, tables, block_of, code_starts, code_steps, states, sender_starts,
-    receivers, move_starts, moves, row_starts, keeps_rows,
-    cells, places, bases, filled, chances, radixes, cell_keys, codes, keys, split_cards,
-    part_starts, context_starts, contexts, context_strides, part_logs, part_rows, offered_codes,
-    offered_logs, first_offered, key, jump_key, metropolis, start, stop, burn_in, thin,
-    jump_every, ends, asked_blocks, asked_places, out_batches, out_joint, out_counts,
+    model, states, sending, rows, working, jumping, split, offers, keys, metropolis, sweeps,
+    schedule, asked, out_batches, out_joint, out_counts,
 ):  # fmt: skip
-    """Sweeps `start ... stop` of one chain; kept ones are added to their batch.
+    """Sweeps of one chain from the first to before the second of `sweeps`.
 
-    `ends` has for each batch the number of kept sweeps up to its end. `asked_places` gives for
-    each cell its part in the place of a joint table over `asked_blocks`. States for jumps are
-    offered one after the other, the first for sweep `first_offered`. `out_counts`: moves of
-    blocks, and jumps accepted after the burn-in.
+    Kept ones are added to their batch. `keys` are those of draws and of jumps. `out_counts`: moves
+    of blocks, and jumps accepted after the burn-in.
     """
+    burn_in, thin, jump_every, ends = schedule
+    offered_codes, offered_logs, first_offered = offers
+    asked_blocks, asked_places = asked
+    cells = working[0]
     batch = 0
-    for sweep in range(start, stop):
+    for sweep in range(sweeps[0], sweeps[1]):
         after = sweep - burn_in
         kept = after >= 0 and (after + 1) % thin == 0 and (after + 1) // thin <= ends[-1]
         if kept:
@@ -169,25 +166,19 @@ def run_chain(
                 batch += 1
         if jump_every > 0 and sweep % jump_every == 0:
             number = (sweep - first_offered) // jump_every
-            jumped = jump(
-                cell_starts, block_of, code_starts, code_steps, states, radixes, cell_keys,
-                split_cards, part_starts, context_starts, contexts, context_strides, part_logs,
-                part_rows, offered_codes[number], offered_logs[number],
-                chance(jump_key, np.uint64(sweep)), cells, codes, keys,
-            )  # fmt: skip
-            if jumped:
-                place_rows(sender_starts, receivers, move_starts, moves, cells, places)
+            u = chance(keys[1], np.uint64(sweep))
+            offer = offered_codes[number]
+            if jump(model, states, jumping, split, offer, offered_logs[number], u, cells):
+                place_rows(sending, cells, working[1])
                 out_counts[1] += after >= 0
         out_counts[0] += sweep_blocks(
-            inside, cell_starts, link_starts, link_factors, delta_starts, deltas, scope_starts,
-            scopes, strides, table_starts, tables, block_of, code_starts, code_steps, states,
-            sender_starts, receivers, move_starts, moves, row_starts, keeps_rows, cells, places,
-            bases, filled, chances, key, np.uint64(sweep), metropolis, kept, out_batches[batch],
+            model, states, sending, rows, working, keys[0], np.uint64(sweep), metropolis, kept,
+            out_batches[batch],
         )  # fmt: skip
         if kept and asked_blocks.size > 0:
             at = 0
             for block in asked_blocks:
-                at += asked_places[cell_starts[block] + cells[block]]
+                at += asked_places[model[1][block] + cells[block]]
             out_joint[batch, at] += 1.0
 
 
@@ -235,28 +226,23 @@ def log_weight(weighing, scope_starts, scopes, strides, table_starts, tables, co
     return total
 
 
-@lean_kernel(
-    "float64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " int64[::1], int64[::1])"
-)
-def proposal_weight(
-    split_cards, part_starts, context_starts, contexts, context_strides, part_rows, logs, codes,
-    bases,
-):  # fmt: skip
+@inner_kernel()
+def proposal_weight(split, codes, bases):
     """Logarithm of the weight that a row of bounded elimination would have at a state.
 
     The sum over the buckets that were split of log G (`mini_buckets`); -inf where one is 0.
     """
+    split_cards, part_starts, context_starts, contexts, context_strides, logs, part_rows = split
     total = 0.0
-    for split in range(split_cards.size):
-        first, n_parts = part_starts[split], part_starts[split + 1] - part_starts[split]
+    for s in range(split_cards.size):
+        first, n_parts = part_starts[s], part_starts[s + 1] - part_starts[s]
         for r in range(n_parts):
             at = part_rows[first + r]
             for axis in range(context_starts[first + r], context_starts[first + r + 1]):
                 at += context_strides[axis] * codes[contexts[axis]]
             bases[r] = at
         top = -np.inf
-        for k in range(split_cards[split]):
+        for k in range(split_cards[s]):
             log = 0.0
             for r in range(n_parts):
                 log += logs[bases[r] + k]
@@ -264,7 +250,7 @@ def proposal_weight(
         if top == -np.inf:
             return top
         part_sum = 0.0
-        for k in range(split_cards[split]):
+        for k in range(split_cards[s]):
             log = 0.0
             for r in range(n_parts):
                 log += logs[bases[r] + k]
@@ -273,29 +259,21 @@ def proposal_weight(
     return total
 
 
-@lean_kernel(
-    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1],"
-    " int32[::1], float64, float64, int64[::1], int64[::1], int64[::1])"
-)
-def jump(
-    cell_starts, block_of, code_starts, code_steps, states, radixes, cell_keys,
-    split_cards, part_starts, context_starts, contexts, context_strides, logs, part_rows,
-    offered_codes, offered, u, out_cells, codes, keys,
-):  # fmt: skip
+@inner_kernel()
+def jump(model, states, jumping, split, offered_codes, offered, u, out_cells):
     """Offers a state drawn anew, of log-weight `offered`; whether it was accepted.
 
     `radixes` make one number of the states of a block's variables, by which `cell_keys` ascend.
     """
     if offered == -np.inf:
         return False
+    cell_starts = model[1]
+    block_of, code_starts, code_steps, flat = states
+    radixes, cell_keys, codes, keys = jumping
     n_variables = codes.size
     for v in range(n_variables):
-        codes[v] = states[code_starts[v] + code_steps[v] * out_cells[block_of[v]]]
-    present = proposal_weight(
-        split_cards, part_starts, context_starts, contexts, context_strides, part_rows, logs,
-        codes, keys,
-    )  # fmt: skip
+        codes[v] = flat[code_starts[v] + code_steps[v] * out_cells[block_of[v]]]
+    present = proposal_weight(split, codes, keys)
     if u >= math.exp(min(offered - present, 0.0)):
         return False
     for block in range(out_cells.size):
@@ -314,9 +292,10 @@ def jump(
     return True
 
 
-@lean_kernel("void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def place_rows(sender_starts, receivers, move_starts, moves, cells, out_places):
+@lean_kernel(f"void({SENDING}, int64[::1], int64[::1])")
+def place_rows(sending, cells, out_places):
     """The place of each block's row of probabilities, from the cells of its blanket."""
+    sender_starts, receivers, move_starts, moves = sending
     for block in range(out_places.size):
         out_places[block] = 0
     for block in range(cells.size):
