@@ -167,25 +167,23 @@ class LoopyMessages:
         self.left = left
         self.damping = float(damping)
         self.barren = barren
-        self.edge_starts = starts_of(left.cards[left.scopes])
+        edge_starts = starts_of(left.cards[left.scopes])
         widths = np.diff(left.scope_starts)
         # What a factor of one variable sends does not change.
         self.moving = widths > 1
         self.moving[barren] = False
         touched = np.zeros(left.n_variables, np.bool_)
-        self.up, down, new = np.empty((3, int(self.edge_starts[-1])))
-        start_messages(
-            *(left.scope_starts, left.scopes, left.table_starts, self.edge_starts, left.tables),
-            *(self.moving, touched, self.up),
-        )
-        self.sending = np.flatnonzero(touched), np.flatnonzero(self.moving)
+        self.up, down, new = np.empty((3, int(edge_starts[-1])))
         longest = max(widths.max(initial=1), left.cards.max(initial=1))
-        before, product = np.empty((2, longest))
-        self.arrays: tuple[Any, ...] = (
-            *(left.cards, left.scope_starts, left.scopes, left.table_starts, self.edge_starts),
-            *left.variable_edges,
-            *(left.tables, np.empty(longest, np.int64), before, product, down, new),
+        # As kernels take them: the graph, and room to work.
+        self.graph: tuple[Any, ...] = (
+            *(left.scope_starts, left.scopes, left.table_starts, left.tables),
+            *(left.cards, edge_starts, *left.variable_edges),
         )
+        before, product = np.empty((2, longest))
+        self.work = np.empty(longest, np.int64), before, new, down, product
+        start_messages(self.graph, self.moving, touched, self.up)
+        self.sending = np.flatnonzero(touched), np.flatnonzero(self.moving)
         self.residuals: Floats | None = None
 
     def flood(self, tol: float = 0.0, n_steps: int = 1) -> tuple[float, int]:
@@ -197,7 +195,7 @@ class LoopyMessages:
 
         done = np.zeros(1, np.int64)
         change = flood(
-            *self.arrays, *self.sending, self.damping, float(tol), n_steps, self.up, done
+            self.graph, self.work, *self.sending, self.damping, float(tol), n_steps, self.up, done
         )
         return float(change), int(done[0])
 
@@ -211,13 +209,13 @@ class LoopyMessages:
         if self.residuals is None:
             # A tree of the largest: leaves for all factors, and their maxima in pairs above.
             self.residuals = np.zeros(2 << max(0, self.left.n_factors - 1).bit_length())
-            if not first_residuals(*self.arrays, *self.sending, self.up, self.residuals):
+            if not first_residuals(self.graph, self.work, *self.sending, self.up, self.residuals):
                 return -1.0, 0
         change, done = float(self.residuals[1]), 0
         while done < n_steps and (done == 0 or change >= tol):
             change = follow_residuals(
-                *self.arrays, self.moving, self.left.factor_of_edge, self.damping, float(tol),
-                self.left.n_factors, self.up, self.residuals,
+                self.graph, self.work, self.moving, self.left.factor_of_edge, self.damping,
+                float(tol), self.left.n_factors, self.up, self.residuals,
             )  # fmt: skip
             done += 1
         return float(change), done
@@ -228,7 +226,7 @@ class LoopyMessages:
 
         for is_outward in (False, True):
             nodes = self.moving, is_factor, numbers, root_edges
-            if not pass_tree(*self.arrays, *nodes, is_outward, self.up):
+            if not pass_tree(self.graph, self.work, *nodes, is_outward, self.up):
                 raise impossible()
 
     def posteriors(self) -> list[Floats]:
@@ -240,9 +238,8 @@ class LoopyMessages:
 
         left = self.left
         beliefs = np.empty(int(left.cell_starts[-1]))
-        starts, edges = left.variable_edges
-        possible = send_onwards(*self.arrays, self.barren, self.up) and multiply_messages(
-            left.cards, left.cell_starts, self.edge_starts, starts, edges, self.up, beliefs
+        possible = send_onwards(self.graph, self.work, self.barren, self.up) and multiply_messages(
+            self.graph, left.cell_starts, self.up, beliefs
         )
         if not possible:
             raise impossible()

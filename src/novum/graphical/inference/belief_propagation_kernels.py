@@ -7,18 +7,26 @@ after every other axis give what the part adds to all outgoing messages; nothing
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from novum.numerics import lean_kernel
+from novum.numerics import inner_kernel, lean_kernel
+
+# scope_starts, scopes, table_starts, tables of factors; cards and edge_starts, which both read;
+# starts and edges of variables
+GRAPH = (
+    "Tuple((int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
+    " int64[::1]))"
+)
+# digits, before and new messages of a factor; messages down, which both take; product of a variable
+WORK = "Tuple((int64[::1], float64[::1], float64[::1], float64[::1], float64[::1]))"
 
 # Entries of a message below this have lost digits to underflow.
 _TINY = 1e-290
 
 
-@lean_kernel(
-    "boolean(int64, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1],"
-    " float64[::1])"
-)
-def variable_messages(v, cards, edge_starts, starts, edges, up, product, out_down):
+@inner_kernel()
+def variable_messages(v, graph, up, work):
     """What a variable sends to each factor: the product of the others; False if all is zero."""
+    cards, edge_starts, starts, edges = graph
+    out_down, product = work
     n = cards[v]
     for k in range(n):
         product[k] = 1.0
@@ -52,13 +60,13 @@ def variable_messages(v, cards, edge_starts, starts, edges, up, product, out_dow
     return True
 
 
-@lean_kernel("float64(float64, float64, float64)")
+@inner_kernel()
 def damped(new, old, damping):
     """A mixture of both; what is found impossible stays so."""
     return 0.0 if new == 0.0 else (1.0 - damping) * new + damping * old
 
 
-@lean_kernel("float64(float64, float64)")
+@inner_kernel()
 def relative_change(new, old):
     """How far two entries of a message are apart, as a share of the larger.
 
@@ -67,12 +75,10 @@ def relative_change(new, old):
     return abs(new - old) / (max(new, old) + _TINY)
 
 
-@lean_kernel(
-    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " float64[::1])"
-)
-def multiply_messages(cards, cell_starts, edge_starts, starts, edges, up, out_beliefs):
+@lean_kernel(f"boolean({GRAPH}, int64[::1], float64[::1], float64[::1])")
+def multiply_messages(graph, cell_starts, up, out_beliefs):
     """The product of all messages to each variable, summing to one; False if one is all zero."""
+    cards, edge_starts, starts, edges = graph[4:]
     for v in range(cards.size):
         first, n = cell_starts[v], cards[v]
         for k in range(n):
@@ -90,15 +96,11 @@ def multiply_messages(cards, cell_starts, edge_starts, starts, edges, up, out_be
     return True
 
 
-@lean_kernel(
-    "float64(int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " float64[::1], float64[::1], int64[::1], float64[::1], float64[::1])"
-)
-def factor_messages(
-    f, cards, scope_starts, scopes, table_starts, edge_starts, tables, down, up, digits, before,
-    out_new,
-):  # fmt: skip
+@inner_kernel()
+def factor_messages(f, graph, up, work):
     """What a factor would send to each variable; the largest relative change, -1 if all is zero."""
+    scope_starts, scopes, table_starts, tables, cards, edge_starts = graph
+    digits, before, out_new, down = work
     first = scope_starts[f]
     last = scope_starts[f + 1] - 1
     for c in range(edge_starts[first], edge_starts[last + 1]):
@@ -178,17 +180,13 @@ def find_barren(scope_starts, scopes, order, sources, places, out_needed, out_ba
     return n
 
 
-@lean_kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], boolean[::1],"
-    " boolean[::1], float64[::1])"
-)
-def start_messages(
-    scope_starts, scopes, table_starts, edge_starts, tables, moving, out_touched, out_up
-):
+@lean_kernel(f"void({GRAPH}, boolean[::1], boolean[::1], float64[::1])")
+def start_messages(graph, moving, out_touched, out_up):
     """A factor of one variable sends its table, which never changes; others send nothing yet.
 
     `out_touched` becomes true for the variables of moving factors.
     """
+    scope_starts, scopes, table_starts, tables, _, edge_starts, _, _ = graph
     for f in range(scope_starts.size - 1):
         first = scope_starts[f]
         if scope_starts[f + 1] - first == 1:
@@ -207,30 +205,23 @@ def start_messages(
 
 
 @lean_kernel(
-    "float64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " int64[::1], int64[::1], float64, float64, int64, float64[::1], int64[::1])"
+    f"float64({GRAPH}, {WORK}, int64[::1], int64[::1], float64, float64, int64, float64[::1],"
+    " int64[::1])"
 )
-def flood(
-    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
-    digits, before, product, down, new, variables, factors, damping, tol, n_steps,
-    out_up, out_done,
-):  # fmt: skip
+def flood(graph, work, variables, factors, damping, tol, n_steps, out_up, out_done):
     """Iterations until the change is below `tol`: all variables send, then all factors.
 
     Returns the largest change of the last one, or -1 where all is impossible; `out_done` counts.
     """
+    scope_starts, edge_starts, new = graph[0], graph[5], work[2]
     largest = 0.0
     for _ in range(n_steps):
         for v in variables:
-            if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):
+            if not variable_messages(v, graph[4:], out_up, work[3:]):
                 return -1.0
         largest = 0.0
         for f in factors:
-            change = factor_messages(
-                f, cards, scope_starts, scopes, table_starts, edge_starts, tables, down, out_up,
-                digits, before, new,
-            )  # fmt: skip
+            change = factor_messages(f, graph[:6], out_up, work[:4])
             if change < 0.0:
                 return change
             largest = max(largest, change)
@@ -242,63 +233,46 @@ def flood(
     return largest
 
 
-@lean_kernel(
-    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " int64[::1], float64[::1])"
-)
-def send_onwards(
-    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
-    digits, before, product, down, new, factors, out_up,
-):  # fmt: skip
+@lean_kernel(f"boolean({GRAPH}, {WORK}, int64[::1], float64[::1])")
+def send_onwards(graph, work, factors, out_up):
     """Messages of factors, parents first, to their last variables; False where all is zero."""
+    scope_starts, scopes, _, _, cards, edge_starts, _, _ = graph
+    new = work[2]
     for v in range(cards.size):
-        if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):
+        if not variable_messages(v, graph[4:], out_up, work[3:]):
             return False
     for f in factors:
-        change = factor_messages(
-            f, cards, scope_starts, scopes, table_starts, edge_starts, tables, down, out_up,
-            digits, before, new,
-        )  # fmt: skip
+        change = factor_messages(f, graph[:6], out_up, work[:4])
         if change < 0.0:
             return False
         last = scope_starts[f + 1] - 1
         for c in range(edge_starts[last], edge_starts[last + 1]):
             out_up[c] = new[c]
         v = scopes[last]
-        if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):
+        if not variable_messages(v, graph[4:], out_up, work[3:]):
             return False
     return True
 
 
 @lean_kernel(
-    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " boolean[::1], boolean[::1], int64[::1], int64[::1], boolean, float64[::1])"
+    f"boolean({GRAPH}, {WORK}, boolean[::1], boolean[::1], int64[::1], int64[::1], boolean,"
+    " float64[::1])"
 )
-def pass_tree(
-    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
-    digits, before, product, down, new, moving, is_factor, numbers, root_edges, outwards,
-    out_up,
-):  # fmt: skip
+def pass_tree(graph, work, moving, is_factor, numbers, root_edges, outwards, out_up):
     """Sends each message of a forest once, to the roots or away from them; False if all is zero.
 
     Nodes come each after the one it hangs on; `root_edges` are the edges to those.
     """
+    scope_starts, edge_starts, new = graph[0], graph[5], work[2]
     n_nodes = numbers.size
     for step in range(n_nodes):
         at = step if outwards else n_nodes - 1 - step
         node = numbers[at]
         if not is_factor[at]:
-            if not variable_messages(
-                node, cards, edge_starts, starts, edges, out_up, product, down
-            ):
+            if not variable_messages(node, graph[4:], out_up, work[3:]):
                 return False
         elif moving[node]:
-            change = factor_messages(
-                node, cards, scope_starts, scopes, table_starts, edge_starts, tables, down,
-                out_up, digits, before, new,
-            )  # fmt: skip
+            change = factor_messages(node, graph[:6], out_up, work[:4])
             if change < 0.0:
                 return False
             for edge in range(scope_starts[node], scope_starts[node + 1]):
@@ -308,7 +282,7 @@ def pass_tree(
     return True
 
 
-@lean_kernel("void(int64, float64, float64[::1])")
+@inner_kernel()
 def set_residual(f, value, out_largest):
     """Sets a leaf of a tree whose nodes hold the larger of their two children."""
     at = out_largest.size // 2 + f
@@ -318,24 +292,14 @@ def set_residual(f, value, out_largest):
         out_largest[at] = max(out_largest[2 * at], out_largest[2 * at + 1])
 
 
-@lean_kernel(
-    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " int64[::1], int64[::1], float64[::1], float64[::1])"
-)
-def first_residuals(
-    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
-    digits, before, product, down, new, variables, factors, up, out_largest,
-):  # fmt: skip
+@lean_kernel(f"boolean({GRAPH}, {WORK}, int64[::1], int64[::1], float64[::1], float64[::1])")
+def first_residuals(graph, work, variables, factors, up, out_largest):
     """How much each factor's messages would change, none of them sent; False where all is zero."""
     for v in variables:
-        if not variable_messages(v, cards, edge_starts, starts, edges, up, product, down):
+        if not variable_messages(v, graph[4:], up, work[3:]):
             return False
     for f in factors:
-        change = factor_messages(
-            f, cards, scope_starts, scopes, table_starts, edge_starts, tables, down, up,
-            digits, before, new,
-        )  # fmt: skip
+        change = factor_messages(f, graph[:6], up, work[:4])
         if change < 0.0:
             return False
         set_residual(f, change, out_largest)
@@ -343,16 +307,13 @@ def first_residuals(
 
 
 @lean_kernel(
-    "float64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " boolean[::1], int64[::1], float64, float64, int64, float64[::1], float64[::1])"
+    f"float64({GRAPH}, {WORK}, boolean[::1], int64[::1], float64, float64, int64, float64[::1],"
+    " float64[::1])"
 )
-def follow_residuals(
-    cards, scope_starts, scopes, table_starts, edge_starts, starts, edges, tables,
-    digits, before, product, down, new, moving, factor_of, damping, tol, n_steps,
-    out_up, out_largest,
-):  # fmt: skip
+def follow_residuals(graph, work, moving, factor_of, damping, tol, n_steps, out_up, out_largest):
     """Sends the messages of the factor that changed most, `n_steps` times; the largest left."""
+    scope_starts, scopes, _, _, _, edge_starts, starts, edges = graph
+    new = work[2]
     n_leaves = out_largest.size // 2
     for _ in range(n_steps):
         if out_largest[1] < tol:
@@ -368,15 +329,12 @@ def follow_residuals(
         set_residual(f, left, out_largest)
         for edge in range(scope_starts[f], scope_starts[f + 1]):
             v = scopes[edge]
-            if not variable_messages(v, cards, edge_starts, starts, edges, out_up, product, down):
+            if not variable_messages(v, graph[4:], out_up, work[3:]):
                 return -1.0
             for j in range(starts[v], starts[v + 1]):
                 g = factor_of[edges[j]]
                 if g != f and moving[g]:
-                    change = factor_messages(
-                        g, cards, scope_starts, scopes, table_starts, edge_starts, tables, down,
-                        out_up, digits, before, new,
-                    )  # fmt: skip
+                    change = factor_messages(g, graph[:6], out_up, work[:4])
                     if change < 0.0:
                         return change
                     set_residual(g, change, out_largest)
