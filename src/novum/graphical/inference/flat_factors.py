@@ -165,12 +165,11 @@ def _flattened(
     scopes, strides = np.empty((2, len(model.scopes)), np.int64)
     sources = np.empty(len(factors), np.int64)
     tables, counts = np.empty(len(model.tables)), np.zeros(3, np.int64)
+    given = model.cards, model.scope_starts, model.scopes, model.table_starts
+    kept = scope_starts, scopes, strides, table_starts, tables, sources
     log = slice_tables(
-        model.cards, model.scope_starts, model.scopes, model.table_starts,
-        as_argument(model.tables),
-        evidence.codes, np.asarray(factors, np.int64), new_numbers,
-        np.empty((3, widest), np.int64), scope_starts, scopes, strides, table_starts, tables,
-        sources, counts,
+        (*given, as_argument(model.tables)), evidence.codes, np.asarray(factors, np.int64),
+        new_numbers, np.empty((3, widest), np.int64), kept, counts,
     )  # fmt: skip
     if log == -math.inf:
         raise impossible()

@@ -9,22 +9,23 @@ import numpy as np
 
 from novum.numerics import lean_kernel
 
+# cards, scope_starts, scopes, table_starts, tables of a model
+MODEL = "Tuple((int64[::1], int64[::1], int64[::1], int64[::1], float64[::1]))"
+# scope_starts, scopes, strides, table_starts, tables, sources of what is left
+LEFT = "Tuple((int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1]))"
+
 
 @lean_kernel(
-    "float64(int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " int64[::1], int64[::1])"
+    f"float64({MODEL}, int64[::1], int64[::1], int64[::1], int64[:,::1], {LEFT}, int64[::1])"
 )
-def slice_tables(
-    cards, scope_starts, scopes, table_starts, tables, codes, factors, new_numbers, work,
-    out_scope_starts, out_scopes, out_strides, out_table_starts, out_tables, out_sources,
-    out_counts,
-):  # fmt: skip
+def slice_tables(model, codes, factors, new_numbers, work, out_left, out_counts):
     """Copies the chosen factors without their observed axes, each over its largest cell.
 
     Returns the logarithm of all that was divided out; `-inf` if a factor is all zero. `out_counts`
     tells how many factors, edges and cells there are; those without free variables are left out.
     """
+    cards, scope_starts, scopes, table_starts, tables = model
+    out_scope_starts, out_scopes, out_strides, out_table_starts, out_tables, out_sources = out_left
     free, strides, digits = work[0], work[1], work[2]
     log = 0.0
     n_factors = 0

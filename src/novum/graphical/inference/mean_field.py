@@ -221,19 +221,21 @@ class _Problem:
         with np.errstate(divide="ignore"):
             log_inside, log_tables = np.log(blocks.inside), np.log(blocks.left.tables)
         nothing = np.empty(0, np.int64)
-        axes = (
-            starts_of(np.bincount(owners, minlength=blocks.n_blocks)),
-            np.argsort(owners, kind="stable"),
+        places, of_cells = zip(*apart, strict=True) if apart else ((), ())
+        # As kernels take them.
+        self.axes = (
+            *(blocks.cell_starts, starts_of(np.bincount(owners, minlength=blocks.n_blocks))),
+            *(np.argsort(owners, kind="stable"), starts_of(sizes), sizes),
+            *(starts_of([len(own) for own in of_cells]), np.concatenate([nothing, *of_cells])),
         )
-        which = starts_of([len(of_cell) for _, of_cell in apart])
-        places = starts_of(sizes), np.concatenate([nothing, *(found for found, _ in apart)]), sizes
-        of_cells = which, np.concatenate([nothing, *(of_cell for _, of_cell in apart)])
-        self.weighing = blocks.cell_starts, *axes, places[0], *of_cells, sizes
-        self.climbing = (
-            *(log_inside, blocks.cell_starts, *axes),
-            *(np.repeat(np.arange(len(factors)), counts), starts_of(counts), *places, *of_cells),
-            *(blocks.left.table_starts[factors], log_tables),
-            *(np.empty(int(counts.max(initial=1)), np.int64), np.empty(int(sizes.max(initial=1)))),
+        self.factors = (
+            *(starts_of(counts), blocks.left.table_starts[factors], log_tables),
+            *(np.concatenate([nothing, *places]), np.repeat(np.arange(len(factors)), counts)),
+        )
+        self.log_inside = log_inside
+        self.work = (
+            np.empty(int(counts.max(initial=1)), np.int64),
+            np.empty(int(sizes.max(initial=1))),
         )
         self.mass = np.empty(int(sizes.sum()))
 
@@ -242,13 +244,14 @@ class _Problem:
         from novum.graphical.inference.mean_field_kernels import weigh_axes
 
         for block in range(self.blocks.n_blocks):
-            weigh_axes(block, *self.weighing, q, self.mass)
+            weigh_axes(block, self.axes, q, self.mass)
 
     def climb(self, out_q: Floats) -> float:
         """Sets each block to its best given the others; the bound that is reached."""
         from novum.graphical.inference.mean_field_kernels import climb_round
 
-        return self.blocks.log_constant + float(climb_round(*self.climbing, self.mass, out_q))
+        bound = climb_round(self.axes, self.factors, self.log_inside, self.work, self.mass, out_q)
+        return self.blocks.log_constant + float(bound)
 
     def parted(self, q: Floats) -> list[Floats]:
         """The distribution of each block."""

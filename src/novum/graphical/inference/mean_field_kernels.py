@@ -11,18 +11,21 @@ import math
 
 import numpy as np
 
-from novum.numerics import lean_kernel
+from novum.numerics import inner_kernel, lean_kernel
+
+# cell_starts of blocks, block_axis_starts, block_axes; place_starts and sizes of axes, which_starts
+# and which, the place on an axis that each cell leads to
+AXES = "UniTuple(int64[::1], 7)"
+# axis_starts, table_starts, log_tables; places on axes, factor_of_axis
+FACTORS = "Tuple((int64[::1], int64[::1], float64[::1], int64[::1], int64[::1]))"
+# digits, logs
+WORK = "Tuple((int64[::1], float64[::1]))"
 
 
-@lean_kernel(
-    "void(int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], float64[::1], float64[::1])"
-)
-def weigh_axes(
-    block, cell_starts, block_axis_starts, block_axes, place_starts, which_starts, which, sizes,
-    q, out_mass,
-):  # fmt: skip
+@lean_kernel(f"void(int64, {AXES}, float64[::1], float64[::1])")
+def weigh_axes(block, axes, q, out_mass):
     """The probability of each place on the axes of a block."""
+    cell_starts, block_axis_starts, block_axes, place_starts, sizes, which_starts, which = axes
     for j in range(block_axis_starts[block], block_axis_starts[block + 1]):
         axis = block_axes[j]
         for k in range(sizes[axis]):
@@ -32,15 +35,11 @@ def weigh_axes(
             out_mass[place_starts[axis] + place] += q[cell_starts[block] + c]
 
 
-@lean_kernel(
-    "void(int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    " float64[::1], int64[::1], float64[::1])"
-)
-def expect(
-    factor, kept, axis_starts, place_starts, places, sizes, table_starts, log_tables, mass,
-    digits, out_logs,
-):  # fmt: skip
+@inner_kernel()
+def expect(factor, kept, factors, place_starts, sizes, mass, work):
     """The log-table of a factor averaged over all axes but one."""
+    axis_starts, table_starts, log_tables, places, _ = factors
+    digits, out_logs = work
     first, last = axis_starts[factor], axis_starts[factor + 1]
     for k in range(sizes[kept]):
         out_logs[k] = 0.0
@@ -66,17 +65,11 @@ def expect(
             axis += 1
 
 
-@lean_kernel(
-    "float64(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1],"
-    " float64[::1], float64[::1], float64[::1])"
-)
-def climb_round(
-    log_inside, cell_starts, block_axis_starts, block_axes, factor_of_axis, axis_starts,
-    place_starts, places, sizes, which_starts, which, table_starts, log_tables, digits, logs,
-    mass, out_q,
-):  # fmt: skip
+@lean_kernel(f"float64({AXES}, {FACTORS}, float64[::1], {WORK}, float64[::1], float64[::1])")
+def climb_round(axes, factors, log_inside, work, mass, out_q):
     """Sets every block to its best; returns the bound without constants."""
+    cell_starts, block_axis_starts, block_axes, place_starts, sizes, which_starts, which = axes
+    axis_starts, factor_of_axis, logs = factors[0], factors[4], work[1]
     for block in range(cell_starts.size - 1):
         first = cell_starts[block]
         n = cell_starts[block + 1] - first
@@ -84,10 +77,7 @@ def climb_round(
             out_q[first + c] = log_inside[first + c]
         for j in range(block_axis_starts[block], block_axis_starts[block + 1]):
             axis = block_axes[j]
-            expect(
-                factor_of_axis[axis], axis, axis_starts, place_starts, places, sizes,
-                table_starts, log_tables, mass, digits, logs,
-            )  # fmt: skip
+            expect(factor_of_axis[axis], axis, factors, place_starts, sizes, mass, work)
             for c in range(n):
                 out_q[first + c] += logs[which[which_starts[axis] + c]]
         top = -np.inf
@@ -99,20 +89,14 @@ def climb_round(
             total += out_q[first + c]
         for c in range(n):
             out_q[first + c] /= total
-        weigh_axes(
-            block, cell_starts, block_axis_starts, block_axes, place_starts, which_starts, which,
-            sizes, out_q, mass,
-        )  # fmt: skip
+        weigh_axes(block, axes, out_q, mass)
     bound = 0.0
     for c in range(out_q.size):
         if out_q[c] > 0.0:
             bound += out_q[c] * (log_inside[c] - math.log(out_q[c]))
     for factor in range(axis_starts.size - 1):
         axis = axis_starts[factor]
-        expect(
-            factor, axis, axis_starts, place_starts, places, sizes, table_starts, log_tables,
-            mass, digits, logs,
-        )  # fmt: skip
+        expect(factor, axis, factors, place_starts, sizes, mass, work)
         for k in range(sizes[axis]):
             bound += mass[place_starts[axis] + k] * logs[k]
     return bound
