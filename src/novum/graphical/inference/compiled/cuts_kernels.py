@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novum.graphical.inference.compiled.factors_kernels import COUNTS, WEIGHTED
+from novum.graphical.inference.compiled.factors_kernels import COUNTS, LAYOUT, WEIGHTED
 from novum.graphical.inference.compiled.loads_kernels import span_of, times_cell
 from novum.graphical.inference.compiled.messages_kernels import MOST_SPAN
 from novum.numerics import inner_kernel, lean_kernel
@@ -204,24 +204,22 @@ def weigh(variable, tables, begin, end, starts, out_soft, out_weights):
 
 
 @lean_kernel(
-    "float64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
-    " float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], uint8[::1], float64[::1],"
+    f"float64({LAYOUT}, float64[::1], int64[::1], int64[::1], {LAYOUT}, uint8[::1], float64[::1],"
     " float64[::1], int64[::1])"
 )
-def cut_tables(
-    cards, scope_starts, scopes, strides, table_starts, heads, zeros, tables, starts, states,
-    counts, out_scope_starts, out_scopes, out_strides, out_table_starts, out_heads, out_var_starts,
-    out_var_factors, out_zeros, out_soft, out_tables, out_weights, room,
-):  # fmt: skip
+def cut_tables(layout, tables, starts, states, out_layout, out_soft, out_tables, out_weights, room):
     """The tables at the states that are left; the logarithm of what became numbers.
 
     Tables that are whole stay where they are; the others are copied to `out_tables`, whose places
     count on from the end of `tables`. A table that is all ones, or a number, loses its scope; one
     of a single variable that is not its own becomes a weight of that variable. A variable whose own
     table no longer sums to one counts, whether anything below it does or not. NaN where products
-    could leave the range of floats. `room` holds digits of an odometer and states that are gone.
+    could leave the range of floats. `out_layout` comes with the numbers of states; `room` holds
+    digits of an odometer and states that are gone.
     """
+    cards, scope_starts, scopes, strides, table_starts, heads, _, _, zeros = layout
+    counts, out_scope_starts, out_scopes, out_strides, out_table_starts = out_layout[:5]
+    out_heads, out_var_starts, out_var_factors, out_zeros = out_layout[5:]
     log = 0.0
     number = 1.0
     at = 0

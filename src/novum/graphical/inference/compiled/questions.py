@@ -351,7 +351,6 @@ def whole(model: ModelArrays) -> Whole:
 
 
 class _Kernels(NamedTuple):
-    call_tables: Any
     narrow: Any
     n_fields: int
     cut_tables: Any
@@ -360,9 +359,9 @@ class _Kernels(NamedTuple):
 @cache
 def _kernels() -> _Kernels:
     from novum.graphical.inference.compiled.cuts_kernels import cut_tables
-    from novum.graphical.inference.compiled.supports_kernels import N_FIELDS, call_tables, narrow
+    from novum.graphical.inference.compiled.supports_kernels import N_FIELDS, narrow
 
-    return _Kernels(call_tables, narrow, N_FIELDS, cut_tables)
+    return _Kernels(narrow, N_FIELDS, cut_tables)
 
 
 def cut_layout(
@@ -373,24 +372,22 @@ def cut_layout(
     Fills the marks and weights of variables that tables became weights of.
     """
     ready = base.ready
-    cards, scope_starts, scopes, strides, table_starts, heads, _, _, zeros = ready.layout
-    n, size, n_variables = len(heads), len(scopes), len(cards)
-    ends, table_ends = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-    own, steps = np.empty(size, np.int64), np.empty(size, np.int64)
-    var_starts, near = np.empty(n_variables + 1, np.int64), np.empty(size, np.int64)
-    cut_heads, cut_zeros = np.empty(n, np.int64), np.empty(n, np.uint8)
+    n, size, n_variables = len(ready.layout.heads), len(ready.layout.scopes), len(counts)
     tables = np.empty(len(ready.tables) + 1)
     room = np.empty(n_variables + len(states), np.int64)
+    left = ModelLayout(
+        counts, np.empty(n + 1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
+        np.empty(n + 1, np.int64), np.empty(n, np.int64), np.empty(n_variables + 1, np.int64),
+        np.empty(size, np.int64), np.empty(n, np.uint8),
+    )  # fmt: skip
     log = _kernels().cut_tables(
-        cards, scope_starts, scopes, strides, table_starts, heads, zeros, ready.tables,
-        ready.outline.starts, states, counts, ends, own, steps, table_ends, cut_heads, var_starts,
-        near, cut_zeros, soft, tables, weights, room,
+        tuple(ready.layout), ready.tables, ready.outline.starts, states, tuple(left), soft,
+        tables, weights, room,
     )  # fmt: skip
-    left = int(ends[n])
-    layout = ModelLayout(
-        counts, ends, own[:left], steps[:left], table_ends, cut_heads, var_starts, near[:left],
-        cut_zeros,
-    )  # fmt: skip
+    end = int(left.scope_starts[n])
+    layout = left._replace(
+        scopes=left.scopes[:end], strides=left.strides[:end], var_factors=left.var_factors[:end]
+    )
     return layout, tables, log
 
 
@@ -411,8 +408,7 @@ def narrow(
     Without any codes all tables are looked at, not only those of what is known.
     """
     ready, kernels = base.ready, _kernels()
-    cards, _, _, _, _, heads, var_starts, var_factors, zeros = ready.layout
-    causes, queue = np.empty(len(heads), np.int64), np.zeros((2, len(heads) // 64 + 1), np.uint64)
+    n, lost = len(ready.layout.heads), []
     for variable, likelihood in likelihoods.items():
         start = int(ready.outline.starts[variable])
         kept = states[start : start + int(counts[variable])]
@@ -422,17 +418,13 @@ def narrow(
         if len(kept) < counts[variable]:
             states[start : start + len(kept)] = kept
             counts[variable] = len(kept)
-            _patience.run(
-                kernels.call_tables,
-                variable, cards, heads, var_starts, var_factors, zeros, base.ranking[0], counts,
-                causes, queue,
-            )  # fmt: skip
-    seen, left = np.empty(len(states), np.uint8), np.empty(len(states), np.int64)
-    axes = np.empty((len(cards), kernels.n_fields), np.int64)
+            lost.append(variable)
+    axes = np.empty((len(counts), kernels.n_fields), np.int64)
+    room = np.empty(len(states), np.uint8), np.empty(len(states), np.int64), axes
+    waiting = np.empty(n, np.int64), np.zeros((2, n // 64 + 1), np.uint64)
     some = _patience.run(
-        kernels.narrow,
-        *ready.layout, *base.ranking, ready.tables, ready.outline.starts, known, states, counts,
-        seen, left, causes, queue, axes,
+        kernels.narrow, tuple(ready.layout), base.ranking, ready.tables, ready.outline.starts,
+        known, np.array(lost, np.int64), states, counts, waiting, room,
     )  # fmt: skip
     return 0.0 if some else -math.inf
 

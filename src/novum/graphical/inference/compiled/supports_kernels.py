@@ -15,8 +15,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from novum.graphical.inference.compiled.factors_kernels import LAYOUT
 from novum.numerics import inner_kernel, lean_kernel, trailing_zeros
 
+# causes, and the queue: what `call_tables` says of tables that wait
+WAITING = "Tuple((int64[::1], uint64[:, ::1]))"
+# seen, left, axes
+ROOM = "Tuple((uint8[::1], int64[::1], int64[:, ::1]))"
 # More than one variable lost states since a table was last looked at.
 ALL = -1
 # Fields of an axis of a table: the first place of its states, how many there are, its stride, the
@@ -38,19 +43,16 @@ def keep_seen(variable, start, out_states, out_counts, seen, at):
     return removed
 
 
-@lean_kernel(
-    "void(int64, int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1],"
-    " int64[::1], int64[::1], uint64[:, ::1])"
-)
-def call_tables(
-    variable, cards, heads, var_starts, var_factors, zeros, ranks, counts, causes, out_queue
-):
+@inner_kernel()
+def call_tables(variable, layout, ranks, counts, out_waiting):
     """Lets the tables with zeros of a variable that lost states wait.
 
     `causes` has at their ranks the variable, if no other one has called them, else `ALL`. Each row
     of a conditional table has a positive cell while its variable has all states: only its own
     states may go then, and it waits behind the others, until its parents have lost theirs.
     """
+    cards, _, _, _, _, heads, var_starts, var_factors, zeros = layout
+    causes, out_queue = out_waiting
     for near in range(var_starts[variable], var_starts[variable + 1]):
         factor = var_factors[near]
         if zeros[factor] != 0:
@@ -76,10 +78,7 @@ def next_waiting(queue):
 
 
 @inner_kernel()
-def observe(
-    codes, cards, heads, var_starts, var_factors, zeros, ranks, starts, out_states, out_counts,
-    causes, out_queue,
-):  # fmt: skip
+def observe(codes, layout, ranks, starts, out_states, out_counts, out_waiting):
     """Leaves observed variables one state; 0 for one that is gone already, else 1."""
     for variable in range(codes.size):
         if codes[variable] < 0:
@@ -93,10 +92,7 @@ def observe(
         if out_counts[variable] > 1:
             out_states[starts[variable]] = codes[variable]
             out_counts[variable] = 1
-            call_tables(
-                variable, cards, heads, var_starts, var_factors, zeros, ranks, out_counts, causes,
-                out_queue,
-            )  # fmt: skip
+            call_tables(variable, layout, ranks, out_counts, out_waiting)
     return 1
 
 
@@ -220,32 +216,27 @@ def revise(tables, cell, states, axes, n, missing, seen, left):
 
 
 @lean_kernel(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1],"
-    " int64[::1], uint8[::1], int64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
-    " int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], uint64[:, ::1],"
-    " int64[:, ::1])"
+    f"int64({LAYOUT}, UniTuple(int64[::1], 2), float64[::1], int64[::1], int64[::1], int64[::1],"
+    f" int64[::1], int64[::1], {WAITING}, {ROOM})"
 )
-def narrow(
-    cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors, zeros,
-    ranks, ranked, tables, starts, codes, out_states, out_counts, seen, left, causes, queue, axes,
-):  # fmt: skip
+def narrow(layout, ranking, tables, starts, codes, lost, out_states, out_counts, out_waiting, room):
     """Revises the tables of what is observed, and those of variables that lose states.
 
     Small tables come first, since what they cut is not looked at in large ones. Without codes all
-    tables are revised. Without states left for some variable the answer is 0, else 1.
+    tables are revised; the variables in `lost` have lost states before. Without states left for
+    some variable the answer is 0, else 1.
     """
-    if codes.size == 0:
-        for variable in range(cards.size):
-            call_tables(
-                variable, cards, heads, var_starts, var_factors, zeros, ranks, cards, causes,
-                queue,
-            )  # fmt: skip
-        for rank in range(causes.size):
-            causes[rank] = ALL
-    some = observe(
-        codes, cards, heads, var_starts, var_factors, zeros, ranks, starts, out_states, out_counts,
-        causes, queue,
-    )  # fmt: skip
+    cards, scope_starts, scopes, strides, table_starts, _, _, _, _ = layout
+    ranks, ranked = ranking
+    causes, queue = out_waiting
+    seen, left, axes = room
+    is_first = codes.size == 0
+    for place in range(cards.size if is_first else lost.size):
+        variable = place if is_first else lost[place]
+        call_tables(variable, layout, ranks, out_counts, out_waiting)
+    for rank in range(causes.size if is_first else 0):
+        causes[rank] = ALL
+    some = observe(codes, layout, ranks, starts, out_states, out_counts, out_waiting)
     if some == 0:
         return 0
     while True:
@@ -271,10 +262,7 @@ def narrow(
             if out_counts[variable] == 0:
                 return 0
             if removed > 0:
-                call_tables(
-                    variable, cards, heads, var_starts, var_factors, zeros, ranks, out_counts,
-                    causes, queue,
-                )  # fmt: skip
+                call_tables(variable, layout, ranks, out_counts, out_waiting)
         # What it has kept, it has seen.
         for level in range(2):
             queue[level, rank >> 6] &= ~(np.uint64(1) << np.uint64(rank & 63))
