@@ -44,6 +44,15 @@ from novum.graphical.inference.compiled.messages_kernels import (
 )
 from novum.numerics import inner_kernel, lean_kernel
 
+# tables, further, table_spans, known, starts, cards, weights: what a run loads
+READING = (
+    "Tuple((float64[::1], float64[::1], float64[::1], int64[::1], int64[::1], int64[::1],"
+    " float64[::1]))"
+)
+# values, spans, block, digits, bases, state: what a run fills
+ROOM = "Tuple((float64[::1], float64[::1], float64[::1], int64[::1], int64[::1], int64[::1]))"
+# bars, slope, answers, tables: what posteriors take
+POSTERIORS = "UniTuple(float64[::1], 4)"
 # Steps of a run.
 LOAD = 0
 COLLECT = 1
@@ -52,10 +61,9 @@ DONE = 3
 
 
 @inner_kernel()
-def load(
-    code, tables, further, table_spans, known, starts, cards, weights, out_values, out_spans, digits
-):
+def load(code, reading, out_values, out_spans, digits):
     """Tables and weights of a program; the logarithm of what are but numbers."""
+    tables, further, table_spans, known, starts, cards, weights = reading
     log = load_values(code, tables, further, table_spans, known, out_values, out_spans, digits)
     if code[N_SOFT] > 0:
         log += load_weights(code, starts, cards, weights, out_values, out_spans)
@@ -80,15 +88,12 @@ def spread(code, answers, known, starts, cards, states, out_tables):
 
 
 @inner_kernel()
-def begin(
-    code, tables, further, table_spans, known, starts, cards, weights, values, spans, digits, state
-):
+def begin(code, reading, room):
     """Loads what a run that has not begun works with; the logarithm of what became numbers."""
+    values, spans, _, digits, _, state = room
     if state[2] != LOAD:
         return 0.0
-    log = load(
-        code, tables, further, table_spans, known, starts, cards, weights, values, spans, digits
-    )
+    log = load(code, reading, values, spans, digits)
     state[0], state[1], state[2] = code[N_CLIQUES] - 1, 0, COLLECT
     if log == -np.inf:
         state[2] = DONE
@@ -96,21 +101,14 @@ def begin(
 
 
 @lean_kernel(
-    "float64(int64[::1], int32[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
-    " int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    " int64)",
+    f"float64(int64[::1], int32[::1], {READING}, {ROOM}, int64[::1], {POSTERIORS}, int64)",
     short_loops=True,
 )
-def run_sums(
-    code, maps, tables, further, table_spans, known, starts, cards, weights, values, spans, block,
-    digits, bases, state, states, bars, slope, answers, out_tables, budget,
-):  # fmt: skip
+def run_sums(code, maps, reading, room, states, out_posteriors, budget):
     """Goes on for `budget` blocks; the logarithms that were found, see `collect`."""
-    log = begin(
-        code, tables, further, table_spans, known, starts, cards, weights, values, spans, digits,
-        state,
-    )  # fmt: skip
+    values, spans, block, digits, bases, state = room
+    bars, slope, answers, out_tables = out_posteriors
+    log = begin(code, reading, room)
     if state[2] == COLLECT:
         sums_roots = 1 if state[3] == 0 else 0
         log += collect(code, maps, values, spans, block, digits, bases, state, budget, sums_roots)
@@ -126,26 +124,19 @@ def run_sums(
         if log == -np.inf:
             state[2] = DONE
         elif state[0] == code[N_CLIQUES]:
-            spread(code, answers, known, starts, cards, states, out_tables)
+            spread(code, answers, reading[3], reading[4], reading[5], states, out_tables)
             state[2] = DONE
     return log
 
 
 @lean_kernel(
-    "float64(int64[::1], int32[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
-    " int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64)",
+    f"float64(int64[::1], int32[::1], {READING}, {ROOM}, int64[::1], int64[::1], int64)",
     short_loops=True,
 )
-def run_maxima(
-    code, maps, tables, further, table_spans, known, starts, cards, weights, values, spans, block,
-    digits, bases, state, choices, out_codes, budget,
-):  # fmt: skip
+def run_maxima(code, maps, reading, room, choices, out_codes, budget):
     """The same with maxima; `out_codes` become the states of all variables that take part."""
-    log = begin(
-        code, tables, further, table_spans, known, starts, cards, weights, values, spans, digits,
-        state,
-    )  # fmt: skip
+    values, spans, block, digits, bases, state = room
+    log = begin(code, reading, room)
     if state[2] == COLLECT:
         log += collect_maxima(
             code, maps, values, spans, block, digits, bases, state, budget, choices

@@ -236,9 +236,8 @@ def collect_table(code, maps, tables, table_spans, known, starts, cards, weights
     digits, bases = np.empty(code[MOST_AXES] + 1, np.int64), np.empty(code[MOST_OPS] + 1, np.int64)
     state = np.zeros(2, np.int64)
     state[0] = code[N_CLIQUES] - 1
-    log = load(
-        code, tables, tables, table_spans, known, starts, cards, weights, values, spans, digits
-    )
+    reading = tables, tables, table_spans, known, starts, cards, weights
+    log = load(code, reading, values, spans, digits)
     if log > -np.inf:
         log += collect(code, maps, values, spans, block, digits, bases, state, EVERY_BLOCK, 1)
     first, total = code[ROOT_MESSAGE], 0.0

@@ -107,14 +107,14 @@ def maximized(question: Question, program: Program) -> tuple[Integers, float]:
     """
     from novum.graphical.inference.compiled.answers_kernels import DONE, run_maxima
 
-    arguments = _arguments(question, program)
+    reading, room = _arguments(question, program)
     choices = _room.integers("choices", int(program.code[N_BARS]) + 1)
     codes = question.known.copy()
-    state = arguments[-1]
+    state = room[-1]
     state[:3] = 0
     log = question.log
     while state[2] != DONE:
-        log += run_maxima(*arguments, choices, codes, SLICE)
+        log += run_maxima(program.code, program.maps, reading, room, choices, codes, SLICE)
     if log > -math.inf:
         codes = question.states[question.starts + codes]
     return codes, log
@@ -124,35 +124,32 @@ def _summed(question: Question, program: Program, out_tables: Floats) -> tuple[f
     """`log_sum`, and the values with all messages; fills the posteriors where there is room."""
     from novum.graphical.inference.compiled.answers_kernels import DONE, run_sums
 
-    arguments = _arguments(question, program)
+    reading, room = _arguments(question, program)
     bars = slope = answers = _nothing
     if len(out_tables):
         bars = _room.floats("bars", int(program.code[N_BARS]))
         slope = _room.floats("slope", int(program.code[N_BUFFER]))
         answers = _room.floats("answers", len(out_tables))
-    state = arguments[-1]
+    posteriors, state = (bars, slope, answers, out_tables), room[-1]
     state[0], state[1], state[2], state[3] = 0, 0, 0, len(out_tables)
     log = 0.0
     while state[2] != DONE:
-        log += run_sums(*arguments, question.states, bars, slope, answers, out_tables, SLICE)
-    return log, arguments[9]
+        log += run_sums(
+            program.code, program.maps, reading, room, question.states, posteriors, SLICE
+        )
+    return log, room[0]
 
 
-def _arguments(question: Question, program: Program) -> tuple[Any, ...]:
+def _arguments(question: Question, program: Program) -> tuple[Any, Any]:
     """What runs read, and the room they fill; the state of the run is the last."""
     code = program.code
+    reading = (
+        *(question.home.tables, question.ready.tables, question.spans),
+        *(question.known, question.starts, question.cards, question.weights),
+    )
     # The span of a table lies in the cell before it: `spans[at]` is `values[at - 1]`.
     spans = _room.floats("values", int(code[N_VALUES]) + 1)
-    return (
-        code,
-        program.maps,
-        question.home.tables,
-        question.ready.tables,
-        question.spans,
-        question.known,
-        question.starts,
-        question.cards,
-        question.weights,
+    return reading, (
         spans[1:],
         spans,
         _room.floats("block", int(code[N_BUFFER])),
