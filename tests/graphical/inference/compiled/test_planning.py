@@ -80,12 +80,14 @@ def test_prices_of_a_chain() -> None:
 # --- Two ways to run the planner ------------------------------------------------------------------
 
 
-def plans(model: ModelArrays, *question: Any) -> list[tuple[bytes, ...]]:
+def plans(model: ModelArrays, *request: Any) -> list[tuple[bytes, ...]]:
     """The bytes of all that the planner gives, compiled and interpreted."""
     ready = prepared(model)
     empty, floats, maps = planning.NOTHING, planning.NO_CELLS, planning.NO_MAPS
-    rest = (floats, floats, empty, floats, empty, maps, np.inf, planning.PLAN_ONLY)
-    arguments = (*ready.layout, ready.logs, *question, *rest)
+    arguments = (
+        *(tuple(ready.layout), ready.logs, 1, request, (np.inf, np.inf, planning.PLAN_ONLY)),
+        *((floats, floats, empty, floats), (empty, maps)),
+    )
     return [
         tuple(array.tobytes() for array in plan(*arguments)[:3])
         for plan in (plan_question, interpreted(plan_question))
@@ -98,7 +100,7 @@ def test_the_planner_gives_the_same_bits_compiled_or_not(seed: int, kind: tuple[
     codes = evidence_of(network, random_evidence(network, seed)).codes
     soft = (np.random.default_rng(seed).random(len(codes)) < 0.2).astype(np.uint8)
     asked = np.flatnonzero(codes < 0)[:1] if kind[0] == CONNECTED else np.empty(0, np.int64)
-    compiled, plain = plans(network.arrays, codes, soft, asked, *kind, 1, 16, np.inf)
+    compiled, plain = plans(network.arrays, codes, soft, asked, *kind, 16)
     assert compiled == plain
 
 
@@ -111,7 +113,7 @@ def test_a_variable_may_have_more_states_than_a_block_has_cells(block: int, seed
     nothing = np.full(len(network), -1)
     for asked, kind in (([0], (CONNECTED, JOINT)), ([], (EVERYTHING, MARGINALS))):
         targets, soft = np.array(asked, np.int64), np.zeros(len(network), np.uint8)
-        compiled, plain = plans(network.arrays, nothing, soft, targets, *kind, 1, block, np.inf)
+        compiled, plain = plans(network.arrays, nothing, soft, targets, *kind, block)
         assert compiled == plain
 
 
@@ -122,7 +124,7 @@ def test_the_planner_gives_the_same_bits_on_known_networks(name: str) -> None:
     soft, nothing = np.zeros(model.n_variables, np.uint8), np.empty(0, np.int64)
     codes = np.full(model.n_variables, -1)
     codes[::9] = 0
-    compiled, plain = plans(model, codes, soft, nothing, EVERYTHING, MARGINALS, 1, 2048, np.inf)
+    compiled, plain = plans(model, codes, soft, nothing, EVERYTHING, MARGINALS, 2048)
     assert compiled == plain
 
 

@@ -136,11 +136,11 @@ def first_bytes(limit: int | str | None) -> float:
 
 def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...]:
     """Code, maps and prices, no program for more than `most` bytes; Python gives the same ones."""
-    known, soft, targets, extent, purpose, block = request
     arguments = (
-        *ready.layout, ready.logs, known, soft, targets, extent, purpose, ready.directed, block,
-        most, NO_CELLS, NO_CELLS, NOTHING, NO_CELLS, NOTHING, NO_MAPS, math.inf, PLAN_ONLY,
+        tuple(ready.layout), ready.logs, ready.directed, tuple(request),
+        (most, math.inf, PLAN_ONLY), (NO_CELLS, NO_CELLS, NOTHING, NO_CELLS), (NOTHING, NO_MAPS),
     )  # fmt: skip
+    known = request.known
     planner = compiled_planner(known)
     result: tuple[Any, ...]
     if planner is not None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from novum.graphical.inference.compiled.answers_kernels import load
 from novum.graphical.inference.compiled.factors_kernels import (
+    LAYOUT,
     SOFT,
     WEIGHTED,
     mark_ancestors,
@@ -45,17 +46,22 @@ from novum.graphical.inference.compiled.trees_kernels import rooted_tree
 from novum.graphical.inference.compiled.writing_kernels import write_program
 from novum.numerics import inner_kernel, kernel
 
+# `planning.Request` as a plain tuple: known, soft, asked, extent, purpose, block.
+REQUEST = "Tuple((int64[::1], uint8[::1], int64[::1], int64, int64, int64))"
+# tables, table_spans, starts, weights: what a run loads
+READING = "Tuple((float64[::1], float64[::1], int64[::1], float64[::1]))"
+# code, maps
+PROGRAM = "Tuple((int64[::1], int32[::1]))"
 # Words of work on elimination orders for each cell of a run.
 COLLECTING_SHARE = 0.1
 DISTRIBUTING_SHARE = 0.15
 
 
 @inner_kernel()
-def select_factors(
-    scope_starts, scopes, var_starts, var_factors, known, soft, targets, zeros, extent, directed,
-    out_needed, out_kept, stack,
-):  # fmt: skip
+def select_factors(layout, request, directed, out_needed, out_kept, stack):
     """Marks the factors and variables of a question; whether a table with zeros was cut off."""
+    _, scope_starts, scopes, _, _, _, var_starts, var_factors, zeros = layout
+    known, soft, targets, extent, _, _ = request
     for variable in range(known.size):
         out_needed[variable] = 1
     for factor in range(out_kept.size):
@@ -167,10 +173,7 @@ def price_tree(factors, tree, cards, purpose, block, out_prices):
 
 
 @inner_kernel(allocates=True)
-def plan(
-    cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors, zeros, logs,
-    known, soft, asked, extent, purpose, directed, block, most_bytes, most_cells,
-):  # fmt: skip
+def plan(layout, logs, directed, request, most_bytes, most_cells):
     """The program of a question, its maps and its price.
 
     There is an empty program beyond `most_bytes` or `most_cells`.
@@ -178,19 +181,16 @@ def plan(
     Parameters
     ----------
     logs : of each variable the logarithm of its number of states
-    known : of each variable a state if it is observed, else -1
-    soft : of each variable whether it has soft evidence
-    asked : unobserved variables of a joint table; those that relevance starts from
-    extent, purpose : see `layout`
+    request : of each variable a state if it is observed, else -1, and whether it has soft evidence;
+        the unobserved variables of a joint table, or those that relevance starts from
     """
+    cards, scope_starts, scopes, strides, table_starts, heads, _, _, _ = layout
+    known, soft, asked, _, purpose, block = request
     n_all = cards.size
     prices = np.zeros(N_PRICES)
     needed, kept = np.empty(n_all, np.uint8), np.empty(heads.size, np.uint8)
     local, numbered = np.empty(n_all, np.int64), np.empty(n_all, np.int64)
-    prices[PRICE_CUT_OFF] = select_factors(
-        scope_starts, scopes, var_starts, var_factors, known, soft, asked, zeros, extent, directed,
-        needed, kept, numbered,
-    )  # fmt: skip
+    prices[PRICE_CUT_OFF] = select_factors(layout, request, directed, needed, kept, numbered)
     n = number_free(known, needed, local, numbered)
     variables = numbered[:n]
     own_cards, own_logs = np.empty(n, np.int64), np.empty(n)
@@ -228,7 +228,7 @@ EVERY_BLOCK = 2**62
 
 
 @inner_kernel(allocates=True)
-def collect_table(code, maps, tables, table_spans, known, starts, cards, weights, size):
+def collect_table(code, maps, reading, size):
     """The table of a program, whose sum is 1, and the logarithm of the scales (`collect`)."""
     # The span of a table lies in the cell before it: `spans[at]` is `values[at - 1]`.
     spans = np.empty(code[N_VALUES] + 1)
@@ -236,7 +236,6 @@ def collect_table(code, maps, tables, table_spans, known, starts, cards, weights
     digits, bases = np.empty(code[MOST_AXES] + 1, np.int64), np.empty(code[MOST_OPS] + 1, np.int64)
     state = np.zeros(2, np.int64)
     state[0] = code[N_CLIQUES] - 1
-    reading = tables, tables, table_spans, known, starts, cards, weights
     log = load(code, reading, values, spans, digits)
     if log > -np.inf:
         log += collect(code, maps, values, spans, block, digits, bases, state, EVERY_BLOCK, 1)
@@ -250,44 +249,36 @@ def collect_table(code, maps, tables, table_spans, known, starts, cards, weights
 
 
 @kernel(
-    "Tuple((int64[::1], int32[::1], float64[::1], float64[::1], float64))(int64[::1], int64[::1],"
-    " int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1],"
-    " float64[::1], int64[::1], uint8[::1], int64[::1], int64, int64, int64, int64, float64,"
-    " float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], int32[::1], float64,"
-    " float64)",
+    "Tuple((int64[::1], int32[::1], float64[::1], float64[::1], float64))"
+    f"({LAYOUT}, float64[::1], int64, {REQUEST}, UniTuple(float64, 3), {READING}, {PROGRAM})",
     vectorize=False,
 )
-def plan_question(
-    cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors, zeros, logs,
-    known, soft, asked, extent, purpose, directed, block, most_bytes, tables, table_spans, starts,
-    weights, code, maps, most_cells, at_once,
-):  # fmt: skip
+def plan_question(layout, logs, directed, request, limits, reading, program):
     """The program of a question, its maps, its price, and of a small one also its answer.
 
     Parameters
     ----------
-    most_bytes : beyond them the program is empty
-    tables, table_spans, starts, weights : what a run reads (`load`)
-    code, maps : a program that is kept, or nothing
-    most_cells : beyond them, too
-    at_once : a joint question of up to so many cells is answered
+    limits : bytes and cells beyond which the program is empty; a joint question of up to so many
+        cells is answered
+    reading : what a run loads
+    program : code and maps that are kept, or nothing
 
     Returns
     -------
     code, maps, prices : the program; prices of a new one only
     table, log : the joint table, whose sum is 1, and the logarithm of the scales (`collect`)
     """
+    most_bytes, most_cells, at_once = limits
+    code, maps = program
     prices = np.empty(0)
     if code.size == 0:
-        code, maps, prices = plan(
-            cards, scope_starts, scopes, strides, table_starts, heads, var_starts, var_factors,
-            zeros, logs, known, soft, asked, extent, purpose, directed, block, most_bytes,
-            most_cells,
-        )  # fmt: skip
+        code, maps, prices = plan(layout, logs, directed, request, most_bytes, most_cells)
     if code.size == 0 or (prices.size > 0 and prices[PRICE_CELLS] > at_once):
         return code, maps, prices, np.empty(0), 0.0
-    size = 1
+    cards, known, asked, size = layout[0], request[0], request[2], 1
     for variable in asked:
         size *= cards[variable]
-    table, log = collect_table(code, maps, tables, table_spans, known, starts, cards, weights, size)
+    tables, table_spans, starts, weights = reading
+    loaded = tables, tables, table_spans, known, starts, cards, weights
+    table, log = collect_table(code, maps, loaded, size)
     return code, maps, prices, table, log

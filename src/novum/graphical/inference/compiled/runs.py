@@ -213,12 +213,13 @@ def small_joint(
     program, most_bytes = ready.kept(key), first_bytes(limit)
     if program is not None and (program.cells > AT_ONCE or program.bytes > most_bytes):
         return None
-    code, maps = (NOTHING, NO_MAPS) if program is None else (program.code, program.maps)
     code, maps, prices, table, log = call_planner(
         planner, question.known,
-        *ready.layout, ready.logs, question.known, question.soft, targets, CONNECTED, JOINT,
-        ready.directed, BLOCK, most_bytes, ready.tables, question.spans, question.starts,
-        question.weights, code, maps, most, AT_ONCE,
+        tuple(ready.layout), ready.logs, ready.directed,
+        (question.known, question.soft, targets, CONNECTED, JOINT, BLOCK),
+        (most_bytes, most, AT_ONCE),
+        (ready.tables, question.spans, question.starts, question.weights),
+        (NOTHING, NO_MAPS) if program is None else (program.code, program.maps),
     )  # fmt: skip
     if program is None:
         program = Program(code, maps, prices)
