@@ -185,9 +185,9 @@ class PairRows(Prepared):
         columns, k, m = other._ends
         block = self.base.take(rows).cross(other.base.take(columns), dtype)
         differences = block[i] - block[j]
-        found = np.ascontiguousarray(differences[:, k])
-        found -= differences[:, m]
-        return found
+        part = np.ascontiguousarray(differences[:, k])
+        part -= differences[:, m]
+        return part
 
     @cached_property
     def _ends(self) -> tuple[Positions, Positions, Positions]:

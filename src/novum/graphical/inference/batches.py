@@ -354,14 +354,14 @@ class LaneRun:
         posterior: Floats = (table / np.where(logs[0] > -np.inf, table.sum(axis=0), np.nan)).T
         return posterior
 
-    def distribute(self, logs: Floats, begin: int, end: int, n_rows: int, found: Floats) -> None:
+    def distribute(self, logs: Floats, begin: int, end: int, n_rows: int, sums: Floats) -> None:
         """The posteriors of all variables in these rows, of `n_rows`."""
         from novum.graphical.inference.compiled.lanes_kernels import lane_distribute
 
         lane_distribute(
             self.program.code, self.program.maps, self.tables, self.values, self.bars, self.block,
             self.slope, self.digits, self.bases, np.empty(self.lanes), logs, begin, end, n_rows,
-            found,
+            sums,
         )  # fmt: skip
 
 

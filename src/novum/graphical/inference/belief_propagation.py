@@ -338,8 +338,8 @@ def _conditioned(
     return table
 
 
-def _diagnosed(found: Beliefs) -> list[Diagnosis]:
-    return [] if found.diagnosis is None else [found.diagnosis]
+def _diagnosed(beliefs: Beliefs) -> list[Diagnosis]:
+    return [] if beliefs.diagnosis is None else [beliefs.diagnosis]
 
 
 def _joint_diagnosis(said: Sequence[Diagnosis]) -> Diagnosis | None:

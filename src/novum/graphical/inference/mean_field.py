@@ -139,7 +139,7 @@ class _Maximum:
     q: Floats
 
 
-def _diagnosis(best: _Maximum, found: Sequence[_Maximum], blocks: Blocks) -> Diagnosis:
+def _diagnosis(best: _Maximum, maxima: Sequence[_Maximum], blocks: Blocks) -> Diagnosis:
     ends = "settled" if best.settled else "did not settle"
     said = (
         f"Mean field {ends} after {best.rounds} rounds; log-evidence is at least {best.bound:.6g}."
@@ -150,7 +150,7 @@ def _diagnosis(best: _Maximum, found: Sequence[_Maximum], blocks: Blocks) -> Dia
     elif error > LARGEST_ERROR:
         said += (
             " Not to be trusted: variables that depend on each other were taken as independent, "
-            f"{_apart(best, found)}. Use JunctionTree() or LikelihoodWeighting()."
+            f"{_apart(best, maxima)}. Use JunctionTree() or LikelihoodWeighting()."
         )
     elif error > 0:
         above = math.ceil(1000 * error) / 1000
@@ -159,9 +159,9 @@ def _diagnosis(best: _Maximum, found: Sequence[_Maximum], blocks: Blocks) -> Dia
     return Diagnosis("mean field", trusted, said, best.rounds, bound=best.bound)
 
 
-def _apart(best: _Maximum, found: Sequence[_Maximum]) -> str:
+def _apart(best: _Maximum, maxima: Sequence[_Maximum]) -> str:
     """What is known about the error where it has no bound."""
-    near = [one for one in found if one.settled and one.bound > best.bound - NEAR]
+    near = [one for one in maxima if one.settled and one.bound > best.bound - NEAR]
     apart = max(float(np.abs(one.q - best.q).max(initial=0.0)) for one in near)
     if apart > LARGEST_ERROR:
         return f"and starts ended at probabilities that differ by up to {apart:.1g}"

@@ -169,9 +169,11 @@ def mini_buckets(left: FlatFactors, most_cells: int) -> MiniBuckets:
     parts: list[tuple[Part, ...]] = []
     for variable, groups, _ in steps:
         products = [_product(left, [tables[f] for f in group], variable) for group in groups]
-        found = _summed(products)
-        parts.append(tuple(_part(left, scope, rows, len(found) == 1) for scope, rows, _ in found))
-        for scope, _, message in found:
+        buckets = _summed(products)
+        parts.append(
+            tuple(_part(left, scope, rows, len(buckets) == 1) for scope, rows, _ in buckets)
+        )
+        for scope, _, message in buckets:
             top = float(message.max())
             if top == -math.inf:
                 raise impossible()

@@ -124,12 +124,12 @@ def impossible() -> ImpossibleEvidence:
 
 
 def table_of(
-    model: ModelArrays, evidence: Evidence, variable: int, found: Mapping[int, Floats]
+    model: ModelArrays, evidence: Evidence, variable: int, beliefs: Mapping[int, Floats]
 ) -> Floats:
     """What was found for a variable; a one at its state where it is observed."""
     code = int(evidence.codes[variable])
     if code < 0:
-        return found[variable]
+        return beliefs[variable]
     table = np.zeros(model.cards[variable])
     table[code] = 1.0
     return table

@@ -302,12 +302,12 @@ class RejectionSampling(_IndependentSampling):
         )
 
 
-def beliefs_of(method: str, found: Totals, said: str, log_constant: float) -> Beliefs:
+def beliefs_of(method: str, totals: Totals, said: str, log_constant: float) -> Beliefs:
     """Tables and errors of weighted rows, and whether they are to be trusted."""
-    trusted = found.effective_size >= ENOUGH and found.hidden <= MOST_HIDDEN
-    if found.hidden > MOST_HIDDEN:
+    trusted = totals.effective_size >= ENOUGH and totals.hidden <= MOST_HIDDEN
+    if totals.hidden > MOST_HIDDEN:
         said += (
-            f" Not to be trusted: states too rare to be drawn may have {found.hidden:.0%} of the "
+            f" Not to be trusted: states too rare to be drawn may have {totals.hidden:.0%} of the "
             "posterior."
         )
     elif not trusted:
@@ -322,8 +322,8 @@ def beliefs_of(method: str, found: Totals, said: str, log_constant: float) -> Be
         method,
         trusted,
         f"{method.capitalize()}: {said}",
-        found.rows,
-        found.errors,
-        found.effective_size,
+        totals.rows,
+        totals.errors,
+        totals.effective_size,
     )
-    return Beliefs(found.tables, found.log_mean_weight + log_constant, diagnosis)
+    return Beliefs(totals.tables, totals.log_mean_weight + log_constant, diagnosis)

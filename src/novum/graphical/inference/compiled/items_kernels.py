@@ -100,12 +100,12 @@ def smallest_holder(items, preferred, clique, wanted):
         if best >= 0 and (marks[item] >= 0) == (marks[best] >= 0):
             is_better = sizes[item] < sizes[best]
         if is_better:
-            found = 0
+            matched = 0
             for variable in wanted:
                 for place in range(items.starts[item], items.starts[item + 1]):
                     if items.axes[place] == variable:
-                        found += 1
-            if found == wanted.size:
+                        matched += 1
+            if matched == wanted.size:
                 best = item
         item = items.table[FOLLOWING, item]
     return best
@@ -134,12 +134,12 @@ def choose_holders(tree, items, count, cards):
     for c in tree.sequence:
         if tree.parents[c] >= 0 and tree.needed[c] == 0:
             separator = tree.members[tree.starts[c] : tree.starts[c] + tree.kept[c]]
-            found = smallest_holder(items, BAR, tree.parents[c], separator)
-            if found < 0:
-                found = count
+            holder = smallest_holder(items, BAR, tree.parents[c], separator)
+            if holder < 0:
+                holder = count
                 count = add_item(items, count, cards, separator, tree.parents[c], ONES)
-            items.message[c] = found
-            items.table[BAR, found] = 0
+            items.message[c] = holder
+            items.table[BAR, holder] = 0
     weighted = 0
     for item in range(count):
         if items.table[ORIGIN, item] <= SOFT:
@@ -148,9 +148,9 @@ def choose_holders(tree, items, count, cards):
     preferred = SIZE if weighted == cards.size else BAR
     for c in tree.sequence:
         for place in range(tree.starts[c] + tree.kept[c], tree.starts[c + 1]):
-            found = smallest_holder(items, preferred, c, tree.members[place : place + 1])
-            items.holder[tree.members[place]] = found
-            items.table[BAR, found] = 0
+            holder = smallest_holder(items, preferred, c, tree.members[place : place + 1])
+            items.holder[tree.members[place]] = holder
+            items.table[BAR, holder] = 0
     return count
 
 

@@ -140,8 +140,8 @@ def greedy_order(rows, logs, rule, seed, tournament, touched, out_order, out_pla
         if seed != 0:
             jitter = 0.4 * np.float64(state >> np.uint64(11)) / 9007199254740992.0
         out_place[variable] = -1
-        found, words_read = price(rows, logs, variable, rule, jitter)
-        place_price(tournament, variable, found)
+        cost, words_read = price(rows, logs, variable, rule, jitter)
+        place_price(tournament, variable, cost)
         work += words_read
     for step in range(n):
         variable = cheapest(tournament)
@@ -164,8 +164,8 @@ def greedy_order(rows, logs, rule, seed, tournament, touched, out_order, out_pla
                 if seed != 0:
                     state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
                     jitter = 0.4 * np.float64(state >> np.uint64(11)) / 9007199254740992.0
-                found, words_read = price(rows, logs, other, rule, jitter)
-                place_price(tournament, other, found)
+                cost, words_read = price(rows, logs, other, rule, jitter)
+                place_price(tournament, other, cost)
                 work += words_read
     return work
 
@@ -250,7 +250,7 @@ def best_order(graph, logs, cards, share):
     sizes = np.empty(n)
     best_rows, rows = np.empty((n, words), np.uint64), np.empty((n, words), np.uint64)
     # Rows of these are order, places, steps above and degrees.
-    best, found = np.empty((4, n), np.int64), np.empty((4, n), np.int64)
+    best, order = np.empty((4, n), np.int64), np.empty((4, n), np.int64)
     cells = np.inf
     spent = 0
     for attempt in range(MOST_TRIES):
@@ -261,10 +261,10 @@ def best_order(graph, logs, cards, share):
                 rows[v, w] = graph[v, w]
         seed = np.uint64(attempt if attempt > 1 else 0)
         rule = BY_FILL if attempt % 2 == 0 else BY_WEIGHT
-        spent += greedy_order(rows, logs, rule, seed, tournament, touched, found[0], found[1])
-        price = order_cells(rows, cards, found[0], found[1], found[2], found[3], sizes)
+        spent += greedy_order(rows, logs, rule, seed, tournament, touched, order[0], order[1])
+        price = order_cells(rows, cards, order[0], order[1], order[2], order[3], sizes)
         if price < cells:
             cells = price
             best_rows, rows = rows, best_rows
-            best, found = found, best
+            best, order = order, best
     return Order(best_rows, best[0], best[1], best[2], best[3], cells)

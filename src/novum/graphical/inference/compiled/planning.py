@@ -190,8 +190,8 @@ def prices_of(ready: PreparedModel, known: Integers, soft: Bytes) -> Floats:
     # No program fits into fewer than no bytes, so that only its price is found.
     request = Request(known, soft, NOTHING, EVERYTHING, MARGINALS, BLOCK)
     _, _, prices = _plan(ready, request, -1.0)
-    found: Floats = prices
-    return found
+    costs: Floats = prices
+    return costs
 
 
 def refuse_beyond(prices: Floats, limit: int | str | None) -> None:

@@ -83,11 +83,11 @@ def observe(codes, layout, ranks, starts, out_states, out_counts, out_waiting):
     for variable in range(codes.size):
         if codes[variable] < 0:
             continue
-        found = 0
+        possible = 0
         for place in range(starts[variable], starts[variable] + out_counts[variable]):
             if out_states[place] == codes[variable]:
-                found = 1
-        if found == 0:
+                possible = 1
+        if possible == 0:
             return 0
         if out_counts[variable] > 1:
             out_states[starts[variable]] = codes[variable]
@@ -157,13 +157,13 @@ def see_row(tables, cell, states, axes, last, new, seen, left):
     `left` has the places of the states of the last axis that were not seen.
     """
     start, stride, at = axes[last, START], axes[last, STRIDE], axes[last, SEEN_AT]
-    found = 0
+    outcome = 0
     if new > 0:
         for place in range(axes[last, COUNT]):
             if tables[cell + stride * states[start + place]] > 0.0:
-                found = 1
+                outcome = 1
                 break
-        if found == 0:
+        if outcome == 0:
             return 0
     kept = 0
     for item in range(axes[last, OPEN]):
@@ -174,7 +174,7 @@ def see_row(tables, cell, states, axes, last, new, seen, left):
             left[kept] = place
             kept += 1
     axes[last, OPEN] = kept
-    return found
+    return outcome
 
 
 @inner_kernel()
@@ -192,8 +192,8 @@ def revise(tables, cell, states, axes, n, missing, seen, left):
             if seen[axes[axis, SEEN_AT] + axes[axis, DIGIT]] == 0:
                 new += 1
         if new > 0 or axes[last, OPEN] > 0:
-            found = see_row(tables, cell, states, axes, last, new, seen, left)
-            if found != 0 and new > 0:
+            outcome = see_row(tables, cell, states, axes, last, new, seen, left)
+            if outcome != 0 and new > 0:
                 for axis in range(last):
                     at = axes[axis, SEEN_AT] + axes[axis, DIGIT]
                     if seen[at] == 0:
