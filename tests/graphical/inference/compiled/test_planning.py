@@ -86,7 +86,7 @@ def plans(model: ModelArrays, *request: Any) -> list[tuple[bytes, ...]]:
     empty, floats, maps = planning.NOTHING, planning.NO_CELLS, planning.NO_MAPS
     arguments = (
         *(tuple(ready.layout), ready.logs, 1, request, (np.inf, np.inf, planning.PLAN_ONLY)),
-        *((floats, floats, empty, floats), (empty, maps)),
+        *((empty, floats, floats, floats), (empty, maps)),
     )
     return [
         tuple(array.tobytes() for array in plan(*arguments)[:3])

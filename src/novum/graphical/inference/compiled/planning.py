@@ -138,7 +138,7 @@ def _plan(ready: PreparedModel, request: Request, most: float) -> tuple[Any, ...
     """Code, maps and prices, no program for more than `most` bytes; Python gives the same ones."""
     arguments = (
         tuple(ready.layout), ready.logs, ready.directed, tuple(request),
-        (most, math.inf, PLAN_ONLY), (NO_CELLS, NO_CELLS, NOTHING, NO_CELLS), (NOTHING, NO_MAPS),
+        (most, math.inf, PLAN_ONLY), (NOTHING, NO_CELLS, NO_CELLS, NO_CELLS), (NOTHING, NO_MAPS),
     )  # fmt: skip
     known = request.known
     planner = compiled_planner(known)

@@ -48,8 +48,8 @@ from novum.numerics import inner_kernel, kernel
 
 # `planning.Request` as a plain tuple: known, soft, asked, extent, purpose, block.
 REQUEST = "Tuple((int64[::1], uint8[::1], int64[::1], int64, int64, int64))"
-# tables, table_spans, starts, weights: what a run loads
-READING = "Tuple((float64[::1], float64[::1], int64[::1], float64[::1]))"
+# starts; tables, table_spans, weights: what a run loads
+READING = "Tuple((int64[::1],) + (float64[::1],) * 3)"
 # code, maps
 PROGRAM = "Tuple((int64[::1], int32[::1]))"
 # Words of work on elimination orders for each cell of a run.
@@ -249,7 +249,7 @@ def collect_table(code, maps, reading, size):
 
 
 @kernel(
-    "Tuple((int64[::1], int32[::1], float64[::1], float64[::1], float64))"
+    "Tuple((int64[::1], int32[::1]) + (float64[::1],) * 2 + (float64,))"
     f"({LAYOUT}, float64[::1], int64, {REQUEST}, UniTuple(float64, 3), {READING}, {PROGRAM})",
     vectorize=False,
 )
@@ -278,7 +278,7 @@ def plan_question(layout, logs, directed, request, limits, reading, program):
     cards, known, asked, size = layout[0], request[0], request[2], 1
     for variable in asked:
         size *= cards[variable]
-    tables, table_spans, starts, weights = reading
+    starts, tables, table_spans, weights = reading
     loaded = tables, tables, table_spans, known, starts, cards, weights
     table, log = collect_table(code, maps, loaded, size)
     return code, maps, prices, table, log

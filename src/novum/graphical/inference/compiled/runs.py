@@ -218,7 +218,7 @@ def small_joint(
         tuple(ready.layout), ready.logs, ready.directed,
         (question.known, question.soft, targets, CONNECTED, JOINT, BLOCK),
         (most_bytes, most, AT_ONCE),
-        (ready.tables, question.spans, question.starts, question.weights),
+        (question.starts, ready.tables, question.spans, question.weights),
         (NOTHING, NO_MAPS) if program is None else (program.code, program.maps),
     )  # fmt: skip
     if program is None:
