@@ -53,11 +53,17 @@ def is_at_hand(kernel: Any) -> bool:
     holds = getattr(kernel._cache, "holds", None)
     if holds is None:
         return False
+    return bool(holds(_argument_types(kernel), kernel.targetctx))
+
+
+@cache
+def _argument_types(kernel: Any) -> tuple[Any, ...]:
+    """The types that a kernel's signature names."""
     from numba.core import sigutils
 
     [signature] = [k.signature for k in registered_kernels() if k.dispatcher is kernel]
     arguments, _ = sigutils.normalize_signature(signature)
-    return bool(holds(tuple(arguments), kernel.targetctx))
+    return tuple(arguments)
 
 
 @dataclass
