@@ -101,6 +101,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         generator.bit_generator.state = state
 
 
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    """No collection of garbage: an interruption within Hypothesis's callback would be lost."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
     """Two processes of Dask for all tests that need them."""

@@ -232,12 +232,14 @@ def test_trusted_chains_are_right_on_published_networks(name: str, share: float)
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("without_collector")
 def test_long_runs_can_be_stopped(engine: Engine, longer: dict[str, int]) -> None:
     network = sprinkler()
     network.query("rain", given={"wet": "true"}, engine=engine)
     check_stopped(network, replace(engine, **longer), {"wet": "true"})
 
 
+@pytest.mark.usefixtures("without_collector")
 @pytest.mark.parametrize("schedule", ["flooding", "residual"])
 def test_messages_that_swing_can_be_stopped(schedule: str) -> None:
     # Three that cannot all differ from each other.

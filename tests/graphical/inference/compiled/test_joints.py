@@ -198,6 +198,7 @@ def test_stated_limits_hold_for_small_questions() -> None:
     assert network.query(node, engine=JunctionTree("1GB")).values.sum() == pytest.approx(1)
 
 
+@pytest.mark.usefixtures("without_collector")
 def test_an_interruption_arrives_as_such_while_results_are_made() -> None:
     # Numba runs Python code to make the arrays of a result, and goes on where that raises.
     rng = np.random.default_rng(0)

@@ -149,6 +149,7 @@ def test_python_plans_small_questions_for_a_while(
     assert asked == ["Python"]
 
 
+@pytest.mark.usefixtures("without_collector")
 def test_the_orders_of_large_models_do_not_hold_up_ctrl_c() -> None:
     known = np.full(planning.MOST_UNWATCHED + 1, -1)
     released = threading.Event()
