@@ -214,8 +214,7 @@ def member_codes(member: Any, X: Any, classes: Array, **params: Any) -> Position
     if wrong.any():
         raise InputError(
             f"{type(member).__name__} predicts {predicted[wrong].tolist()[0]!r}, which is not "
-            "among "
-            f"the classes {classes.tolist()}. Train it on the same labels."
+            f"among the classes {classes.tolist()}. Train it on the same labels."
         )
     return codes
 

@@ -216,8 +216,7 @@ def _answer(
         return "undecided", f"{seen}, no evidence against it; the rest was not looked at."
     return "valid", (
         f"{seen}, not below minus the tolerance {evidence.tolerance:.2g}: positive semi-definite "
-        "up "
-        "to rounding on these objects."
+        "up to rounding on these objects."
     )
 
 
@@ -263,9 +262,8 @@ def refuse_indefinite(
         name = "the precomputed matrix" if not isinstance(kernel, Kernel) else repr(kernel)
         raise IndefiniteKernelError(
             f"The similarities of these {verdict.n_objects} objects are no kernel: "
-            f"{verdict.reason} "
-            f"({name}; the tolerance is {verdict.tolerance:.2g}.) The problem to be solved would "
-            f"have no single optimum. {advice}"
+            f"{verdict.reason} ({name}; the tolerance is {verdict.tolerance:.2g}.) The problem to "
+            f"be solved would have no single optimum. {advice}"
         )
     return verdict
 

@@ -87,26 +87,28 @@ class Family:
         if self.name == "EEV":
             values, axes = np.linalg.eigh(scatter)
             shape = np.maximum(values.sum(axis=0) / total, self.floor)
-            volumes = (axes * shape) @ axes.transpose(0, 2, 1)
-            return np.where(there[:, None, None], volumes, before)
+            covariances = (axes * shape) @ axes.transpose(0, 2, 1)
+            return np.where(there[:, None, None], covariances, before)
         if self.name in ("EVI", "EVV"):
             alive = np.flatnonzero(there)
-            volumes = before.copy()
+            covariances = before.copy()
             if self.name == "EVI":
-                volumes[alive] = _of_one_volume(scatter[alive], total, self.floor)
-                return volumes
+                covariances[alive] = _of_one_volume(scatter[alive], total, self.floor)
+                return covariances
             values, axes = np.linalg.eigh(scatter[alive])
             shape = _of_one_volume(np.maximum(values, 0.0), total, self.floor)
-            volumes[alive] = (axes * shape[:, None, :]) @ axes.transpose(0, 2, 1)
-            return volumes
+            covariances[alive] = (axes * shape[:, None, :]) @ axes.transpose(0, 2, 1)
+            return covariances
         if self.name == "spherical":
-            volumes = np.repeat(scatter.mean(axis=1)[:, None] / counts[:, None], before.shape[1], 1)
+            covariances = np.repeat(
+                scatter.mean(axis=1)[:, None] / counts[:, None], before.shape[1], 1
+            )
         elif self.name == "diag":
-            volumes = scatter / counts[:, None]
+            covariances = scatter / counts[:, None]
         else:
-            volumes = scatter / counts[:, None, None]
-        there = there.reshape(-1, *[1] * (volumes.ndim - 1))
-        return np.where(there, self.raised(np.where(there, volumes, before)), before)
+            covariances = scatter / counts[:, None, None]
+        there = there.reshape(-1, *[1] * (covariances.ndim - 1))
+        return np.where(there, self.raised(np.where(there, covariances, before)), before)
 
     def raised(self, covariances: Floats) -> Floats:
         """No direction below the floor."""

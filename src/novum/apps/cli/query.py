@@ -314,8 +314,7 @@ def _show_explanation(out: Any, explanation: Mapping[str, Any]) -> None:
     say(
         out,
         f"{explanation['node']} = {_text(explanation['state'])}: {explanation['prior']:.4g} "
-        "before the evidence, "
-        f"{explanation['posterior']:.4g} after",
+        f"before the evidence, {explanation['posterior']:.4g} after",
         "bold",
     )
     rows = [

@@ -265,8 +265,7 @@ def _naive_bayes(learner: Any, kind: str, example: Any) -> ExplanationRecord:
         "log-odds",
         f"Every column adds its own log-odds. For the first row set aside they add up to "
         f"{explanation.log_odds:+.2f} for {explanation.label} against {explanation.against}, of "
-        "which "
-        f"{explanation.prior:+.2f} come from the shares of the classes.",
+        f"which {explanation.prior:+.2f} come from the shares of the classes.",
         None,
         (),
         _largest((str(name), _estimate(value)) for name, value in pairs),

@@ -84,14 +84,14 @@ def day(iso: str) -> str:
     ('8 November 2026', '')
     """
     try:
-        date_of = date.fromisoformat(iso)
+        when = date.fromisoformat(iso)
     except ValueError:
         return iso
     months = (
         *("January", "February", "March", "April", "May", "June", "July", "August"),
         *("September", "October", "November", "December"),
     )
-    return f"{date_of.day} {months[date_of.month - 1]} {date_of.year}"
+    return f"{when.day} {months[when.month - 1]} {when.year}"
 
 
 def decision(record: RunRecord) -> str:

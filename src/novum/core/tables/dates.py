@@ -166,8 +166,8 @@ def _of_texts(texts: pa.Array, day_first: bool | None) -> tuple[Moments, Mask]:
     first, middle, last = (dates[name] for name in ("first", "middle", "last"))
     year_first = (first > 31) | (dates["digits"] > 2)
     turned = dates["matched"] & ~year_first
-    moments, is_doubtful = _day_order(first[turned], middle[turned], dates["dotted"][turned])
-    day_first = moments if day_first is None else day_first
+    order, is_doubtful = _day_order(first[turned], middle[turned], dates["dotted"][turned])
+    day_first = order if day_first is None else day_first
     year = np.where(year_first, first, last)
     short = dates["matched"] & (year < 100)
     year = np.where(short, year + np.where(year < _PIVOT, 2000, 1900), year)

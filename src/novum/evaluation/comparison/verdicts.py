@@ -112,8 +112,7 @@ def friedman_sentence(report: RankReport) -> str:
     return (
         f"Over {friedman.n_datasets} data sets the ranks of the models {word} (Friedman, "
         f"Iman-Davenport F = {friedman.statistic:.3g}, {_p(friedman.p_value)}); the critical "
-        "difference "
-        f"of mean ranks is {report.diagram.difference:.2f}."
+        f"difference of mean ranks is {report.diagram.difference:.2f}."
     )
 
 

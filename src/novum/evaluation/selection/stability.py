@@ -211,8 +211,7 @@ def _support(fitted: Any, n_columns: int) -> Mask:
     if len(selectors) != 1:
         raise InputError(
             f"{type(fitted).__name__} has {len(selectors)} steps that choose columns "
-            "(get_support), "
-            "and stability is of one. Pass the selector itself."
+            "(get_support), and stability is of one. Pass the selector itself."
         )
     mask = np.asarray(selectors[0].get_support(), bool)
     if mask.size != n_columns:

@@ -143,8 +143,7 @@ def _positions(rows: Any, side: str, number: int, n_rows: int) -> Positions:
     if positions.ndim != 1 or positions.dtype.kind not in "iu":
         raise InputError(
             f"{where} has shape {positions.shape} and type {positions.dtype}; give positions of "
-            "rows, "
-            "integers from 0."
+            "rows, integers from 0."
         )
     if positions.min() < 0 or positions.max() >= n_rows:
         worst = positions.min() if positions.min() < 0 else positions.max()

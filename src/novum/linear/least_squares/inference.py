@@ -158,10 +158,8 @@ def _table(inference: LinearInference) -> list[str]:
         )
     lines.append(
         f"R2 {inference.r_squared:.4f} (adjusted {inference.adjusted_r_squared:.4f}), residual "
-        "deviation "
-        f"{inference.residual_deviation:.4g} on {inference.degrees_of_freedom:g} degrees of "
-        "freedom, "
-        f"{inference.covariance} covariance"
+        f"deviation {inference.residual_deviation:.4g} on {inference.degrees_of_freedom:g} degrees "
+        f"of freedom, {inference.covariance} covariance"
     )
     return lines
 

@@ -218,8 +218,7 @@ class LinearRegression(LinearModel):
             raise InputError(
                 f"{what} needs the rows of the fit, of total weight "
                 f"{known.weight:g}; these, of weight {statistics.weight:g}, are other rows. Pass "
-                "the "
-                "rows, targets and weights that were fitted."
+                "the rows, targets and weights that were fitted."
             )
         return rows
 

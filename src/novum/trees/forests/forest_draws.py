@@ -186,12 +186,10 @@ def checksum(*arrays: Array) -> int:
     >>> checksum(np.zeros(3)) == checksum(np.zeros(3)) != checksum(np.zeros(4))
     True
     """
-    checksum_so_far = 0
+    crc = 0
     for array in arrays:
-        checksum_so_far = zlib.crc32(
-            np.ascontiguousarray(array).view(np.uint8).data, checksum_so_far
-        )
-    return checksum_so_far
+        crc = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, crc)
+    return crc
 
 
 # --- Out-of-bag predictions -----------------------------------------------------------------------

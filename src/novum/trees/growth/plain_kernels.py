@@ -84,7 +84,7 @@ def finish_node(node, nodes, square, rules):
     options, limits = rules[1], rules[2]
     criterion = options[CRITERION]
     n_stats = sums.shape[1]
-    weight, total, largest = 0.0, 0.0, 0.0
+    weight, impurity, largest = 0.0, 0.0, 0.0
     if criterion <= ENTROPY:
         for k in range(n_stats):
             weight += sums[node, k]
@@ -93,18 +93,18 @@ def finish_node(node, nodes, square, rules):
             for k in range(n_stats):
                 share = sums[node, k] / weight
                 if criterion == GINI:
-                    total += share * (1.0 - share)
+                    impurity += share * (1.0 - share)
                 elif share > 0.0:
-                    total -= share * math.log2(share)
+                    impurity -= share * math.log2(share)
     else:
         weight = sums[node, 0]
         if square >= 0.0:
             mean = sums[node, 1] / weight
-            total = max(square / weight - mean * mean, 0.0)
+            impurity = max(square / weight - mean * mean, 0.0)
     numbers[node, WEIGHT] = weight
-    numbers[node, IMPURITY] = total
+    numbers[node, IMPURITY] = impurity
     return (
-        total > 0.0
+        impurity > 0.0
         and integers[node, DEPTH] < options[MAX_DEPTH]
         and weight >= limits[MIN_SPLIT]
         and weight >= 2.0 * limits[MIN_LEAF]

@@ -113,8 +113,7 @@ def _positive(
             positive, which = labels[0], "yes"
         said = (
             f"The positive class is {label_text(positive)}, the {which} of both; --positive "
-            "names the "
-            "other."
+            "names the other."
         )
         return positive, [said]
     by_text = {str(label): label for label in labels}

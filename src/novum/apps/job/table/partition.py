@@ -145,8 +145,7 @@ def _test_file(task: Task, request: Request, loaded: LoadedTable | None) -> Part
     if loaded_test.sha256 == loaded.sha256:
         raise InputError(
             f"{printable(loaded_test.name)} is the table itself, byte for byte: judged on it, "
-            "every "
-            "model looks too good. Give other rows with --test, or use --holdout."
+            "every model looks too good. Give other rows with --test, or use --holdout."
         )
     test = formalize_like(loaded_test, task, request)
     skipped = f", {len(test.unlabeled):,} more without a target" if len(test.unlabeled) else ""

@@ -47,8 +47,7 @@ def holm_adjusted(p_values: ArrayLike) -> Floats:
     if bad.size:
         raise InputError(
             f"p-values are numbers from 0 to 1; {bad.size} of {given.size} are not, the "
-            "first is "
-            f"{given[bad[0]]:g} at position {bad[0]}."
+            f"first is {given[bad[0]]:g} at position {bad[0]}."
         )
     order = np.argsort(given, kind="stable")
     factors = np.arange(given.size, 0, -1)
