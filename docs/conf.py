@@ -78,7 +78,7 @@ sphinx_gallery_conf = {
     "download_all_examples": True,
     "image_scrapers": ("matplotlib",),
     "capture_repr": ("_repr_html_", "__repr__"),
-    "first_notebook_cell": '# pip install "novum[plot]"\n%matplotlib inline',
+    "first_notebook_cell": '# pip install ".[plot]" in a copy of the sources\n%matplotlib inline',
     "default_thumb_file": str(HERE / "_static" / "no_picture.png"),
 }
 

@@ -205,7 +205,7 @@ def test_what_cannot_take_a_table_is_left_out_with_a_reason(
         assert left_out["autoencoder"] == "40 cells take long to train on"
         assert set(default_detectors(rows, network_cells=40)[0]) >= NETWORKS
     monkeypatch.setattr(detector_bench, "has_torch", lambda: False)
-    assert "pip install 'novum[neural]'" in default_detectors(rows)[1]["autoencoder"]
+    assert "pip install '.[neural]'" in default_detectors(rows)[1]["autoencoder"]
     wide = np.random.default_rng(0).normal(size=(20, 61))
     assert "60 columns at most" in default_detectors(wide)[1]["Bayesian network"]
 

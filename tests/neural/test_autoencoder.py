@@ -346,5 +346,6 @@ def test_without_torch_everything_else_works(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False, env=os.environ,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    said = "Neural networks need torch, which is not installed: pip install 'novum[neural]'."
+    install = "pip install '.[neural]' in a copy of the sources"
+    said = f"Neural networks need torch, which is not installed: {install}."
     assert done.stdout.splitlines() == ["20", said, said, said]

@@ -1,6 +1,6 @@
 """Pictures of projections: scree, biplot, projected rows. Each returns the axes it drew on.
 
-Matplotlib is imported when a picture is drawn (`pip install novum[plot]`).
+Matplotlib is imported when a picture is drawn (the extra `plot`).
 """
 
 from __future__ import annotations

@@ -328,8 +328,8 @@ def new_axes(size: Iterable[float] | None = None, *, whole: bool = False) -> Any
         import matplotlib.pyplot as pyplot
     except ImportError as error:
         raise ImportError(
-            "Pictures need matplotlib, which is not installed. Install novum with its plot extra "
-            "(novum[plot]), or use the SVG drawing where there is one, which needs nothing."
+            "Pictures need matplotlib, which is not installed. Install its extra: pip install "
+            "'.[plot]' in a copy of the sources; SVG drawings, where there are some, need nothing."
         ) from error
     figsize = None if size is None else tuple(size)
     if whole:

@@ -132,7 +132,8 @@ def default_detectors(
     networks = {name: network(**settings) for name, network in NETWORKS.items()}
     n_cells = sample.n_rows * sample.schema.n_columns
     if not has_torch():
-        left_out |= dict.fromkeys(networks, "torch is not installed (pip install 'novum[neural]')")
+        reason = "torch is not installed (pip install '.[neural]' in a copy of the sources)"
+        left_out |= dict.fromkeys(networks, reason)
     elif n_cells > network_cells:
         left_out |= dict.fromkeys(networks, f"{n_cells:,} cells take long to train on")
     wanted |= networks

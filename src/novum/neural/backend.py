@@ -24,7 +24,8 @@ def torch_library() -> Any:
         import torch
     except ImportError as error:
         raise ImportError(
-            "Neural networks need torch, which is not installed: pip install 'novum[neural]'."
+            "Neural networks need torch, which is not installed: pip install '.[neural]' in a "
+            "copy of the sources."
         ) from error
     return torch
 

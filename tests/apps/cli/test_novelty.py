@@ -95,7 +95,7 @@ def test_networks_are_left_out_with_a_reason(monkeypatch: pytest.MonkeyPatch) ->
     assert "--preset thorough takes the time" in str(reason())
     for home in ("evaluation.detector_bench", "apps.job.novelty"):
         monkeypatch.setattr(f"novum.{home}.has_torch", lambda: False)
-    assert "pip install 'novum[neural]'" in str(reason())
+    assert "pip install '.[neural]'" in str(reason())
 
 
 def test_what_does_not_go_with_it(tmp_path: Path) -> None:

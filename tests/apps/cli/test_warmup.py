@@ -84,7 +84,7 @@ def test_without_typer_the_message_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "typer", None)
     monkeypatch.delitem(sys.modules, "novum.apps.cli.warmup")
-    with pytest.raises(SystemExit, match=r"needs typer: pip install 'novum\[cli\]'"):
+    with pytest.raises(SystemExit, match=r"needs typer: pip install '\.\[cli\]'"):
         main()
 
 

@@ -102,5 +102,5 @@ def test_a_limit_that_is_too_small_says_so(tmp_path: Path) -> None:
 
 def test_without_duckdb_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(ImportError, match=r"pip install 'novum\[scale\]'"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[scale\]'"):
         import_duckdb()

@@ -33,7 +33,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise
-        sys.exit(f"The command line needs {error.name}: pip install 'novum[cli]'")
+        install = "pip install '.[cli]' in a copy of the sources"
+        sys.exit(f"The command line needs {error.name}: {install}")
     # A terminal that lacks a character shows its code, and the command goes on.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:

@@ -73,7 +73,8 @@ def sentence(error: BaseException) -> str:
         text = _of_the_system(error)
     elif isinstance(error, ModuleNotFoundError):
         extra = _EXTRAS.get(str(error.name).partition(".")[0], "cli,plot")
-        text = f"This needs the package {error.name}: pip install '.[{extra}]' in the sources"
+        install = f"pip install '.[{extra}]' in a copy of the sources"
+        text = f"This needs the package {error.name}: {install}."
     elif isinstance(error, MemoryError):
         text = str(error) or "The memory is used up. Give the run fewer rows or columns."
     else:

@@ -387,6 +387,7 @@ def dask_library() -> Any:
         import dask
     except ImportError as error:
         raise ImportError(
-            "Sums on a cluster need Dask. Install it with `pip install 'novum[scale]'`."
+            "Sums on a cluster need Dask, which is not installed: pip install '.[scale]' in a copy "
+            "of the sources."
         ) from error
     return dask

@@ -257,7 +257,7 @@ def _openpyxl() -> Any:
     except ImportError:
         raise ImportError(
             "Reading Excel files needs openpyxl, which is not installed: "
-            "pip install 'novum[excel]'."
+            "pip install '.[excel]' in a copy of the sources."
         ) from None
 
 

@@ -190,7 +190,7 @@ def import_duckdb() -> ModuleType:
     except ImportError:
         raise ImportError(
             "Reading Parquet files needs DuckDB, which is not installed: "
-            "pip install 'novum[scale]'."
+            "pip install '.[scale]' in a copy of the sources."
         ) from None
 
 

@@ -366,8 +366,8 @@ def draw(charts: Sequence[Chart], figure: Any = None) -> Any:
             from matplotlib.figure import Figure
         except ImportError as error:
             raise ImportError(
-                "Pictures need matplotlib, which is not installed. Install novum with its plot "
-                "extra."
+                "Pictures need matplotlib, which is not installed. Install its extra: pip install "
+                "'.[plot]' in a copy of the sources."
             ) from error
         figure = Figure(figsize=(4.6 * columns, 4.0 * lines), layout="constrained")
     for place, chart in enumerate(charts):
