@@ -113,7 +113,8 @@ async function tree(main, { run, params, ask, signal }) {
   const note = fidelity
     ? `${run.title} is no tree. This small tree imitates it: it is fitted to the answers of the model. On rows that it had not seen it ${fidelity.measure === "accuracy" ? `gives the same answer in ${percent(fidelity.value)}` : `explains ${percent(fidelity.value)} of how they differ`}.`
     : "This tree is the model itself.";
-  show(main, h("p", { class: "quiet" }, `${note} ${summary}. Numbers are training rows.`),
+  const counted = fidelity ? "Numbers are rows, and shares and means are of what the model answers for them, not of the truth" : "Numbers are training rows";
+  show(main, h("p", { class: "quiet" }, `${note} ${summary}. ${counted}.`),
     h("div", { class: "split walk" },
       h("section", { class: "card" }, labels.length ? h("ul", { class: "legend" }, labels.slice(0, 8).map((label, i) => h("li", null, h("span", { class: `key back-${i + 1}`, "aria-hidden": "true" }), label))) : null,
         h("ul", { class: "tree", role: "tree", "aria-label": "Tree" }, branch(0, 0)), h("p", { class: "quiet" }, `All ${number(total, 3)} rows start at the top. Arrow keys walk.`)),
@@ -135,7 +136,7 @@ function nodeView(run, byNode, entry, found) {
       h("ol", { class: "way" }, way.slice(1).map((one) => h("li", null, one.condition))),
       labels.length
         ? h("ul", { class: "terms plain" }, labels.map((label, i) => [entry.shares[i], label, i]).sort((a, b) => b[0] - a[0]).slice(0, 8).map(([share, label, i]) => h("li", null, h("span", { class: "name" }, label), h("span", { class: "share wide", "aria-hidden": "true" }, h("span", { class: `back-${(i % 8) + 1}`, style: { width: `${100 * share}%` } })), h("span", { class: "number" }, percent(share)))))
-        : h("p", null, `Mean of the training rows: ${number(entry.shares[0])}`)),
+        : h("p", null, `Mean of the ${run.tree.fidelity ? "answers of the model" : "training rows"}: ${number(entry.shares[0])}`)),
     h("section", { class: "card" }, found.rows.length ? wide(["row", ...found.columns], found.rows.map(([row, ...cells]) => [number(row), ...cells]), `${number(found.n_rows)} rows of the table come here${found.n_rows > found.rows.length ? `, the first ${found.rows.length}` : ""}`) : h("p", { class: "quiet" }, "No row of the table comes here.")),
   ];
 }
