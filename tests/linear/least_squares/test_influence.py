@@ -62,6 +62,29 @@ def test_weights_are_copies() -> None:
     np.testing.assert_allclose(found.dfbetas[again], copied.dfbetas, rtol=1e-7, atol=1e-12)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_rows_of_weight_zero_are_new_rows(fit_intercept: bool) -> None:
+    X, y = rows(14)
+    weight = np.ones(14)
+    weight[[0, 6, 13]] = 0.0
+    kept = weight > 0
+    model = LinearRegression(fit_intercept=fit_intercept).fit(X, y, weight)
+    influence, alone = model.influence(X, y, weight), model.influence(X[kept], y[kept])
+    for name in ("leverage", "residuals", "studentized", "deleted", "cooks_distance", "dffits"):
+        np.testing.assert_allclose(getattr(influence, name)[kept], getattr(alone, name), rtol=1e-9)
+    np.testing.assert_allclose(influence.dfbetas[kept], alone.dfbetas, rtol=1e-9)
+    for name in ("leverage", "cooks_distance", "dffits", "dfbetas"):
+        assert not getattr(influence, name)[~kept].any()
+    # With the row in it, the fit has that row as the one that is deleted.
+    for i in np.flatnonzero(~kept):
+        weight[i] = 1.0
+        within = LinearRegression(fit_intercept=fit_intercept).fit(X, y, weight)
+        deleted = within.influence(X, y, weight).deleted[i]
+        assert influence.deleted[i] == pytest.approx(deleted, rel=1e-7)
+        assert influence.studentized[i] == influence.deleted[i]
+        weight[i] = 0.0
+
+
 def test_a_row_that_is_fitted_whatever_its_target() -> None:
     X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [1.0, 5.0]])
     y = [0.0, 1.5, 1.8, 3.1, 9.0]

@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.linear_model import RidgeCV as OtherRidgeCV
-from sklearn.model_selection import GroupKFold, KFold, cross_validate
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    RepeatedKFold,
+    cross_validate,
+)
 
 from novum.core.errors import InputError, MissingValuesError
 from novum.linear import Ridge, RidgeCV
@@ -170,10 +176,11 @@ def test_impossible_requests_are_named() -> None:
     with pytest.raises(InputError, match="at least two rows"):
         RidgeCV().fit(X, y, np.r_[1.0, np.zeros(9)])
     first_half = np.r_[np.ones(5), np.zeros(5)]
+    halves = [(np.arange(5, 10), np.arange(5)), (np.arange(5), np.arange(5, 10))]
     with pytest.raises(InputError, match=r"Fold 0 \(counted from 0\) trains on no row of positive"):
-        RidgeCV(cv=2).fit(X, y, first_half)
+        RidgeCV(cv=halves).fit(X, y, first_half)
     with pytest.raises(InputError, match="No fold tests a row of positive weight"):
-        RidgeCV(cv=[(np.arange(5), np.arange(5, 10))]).fit(X, y, first_half)
+        RidgeCV(cv=halves[1:]).fit(X, y, first_half)
 
 
 # --- As in scikit-learn ---------------------------------------------------------------------------
@@ -216,15 +223,27 @@ def test_groups_and_weights_are_routed() -> None:
     np.testing.assert_array_equal(sorted(routed), sorted(alone))
 
 
-def test_a_fold_without_weight_has_no_score() -> None:
+def test_folds_divide_the_rows_that_count() -> None:
+    X, y = normal_table(37, 3)
+    weight = np.arange(37.0) % 4
+    kept = weight > 0
+    for cv in (3, KFold(4, shuffle=True, random_state=1), RepeatedKFold(random_state=0)):
+        found = RidgeCV(ALPHAS, cv=cv).fit(X, y, weight)
+        alone = RidgeCV(ALPHAS, cv=cv).fit(X[kept], y[kept], weight[kept])
+        assert found.best_score_ == pytest.approx(alone.best_score_, rel=1e-11)
+    errors = RidgeCV(ALPHAS, cv=3, store_cv_results=True).fit(X, y, weight).cv_results_
+    assert errors.shape == (37, len(ALPHAS))
+    np.testing.assert_array_equal(np.isnan(errors).all(axis=1), ~kept)
+
+
+def test_a_named_fold_without_weight_has_no_score() -> None:
     X, y = normal_table(30, 2)
-    weight = np.r_[np.zeros(10), np.ones(20)]
-    rows = np.arange(30)
+    weight, rows = np.r_[np.zeros(10), np.ones(20)], np.arange(30)
     folds = [(np.delete(rows, part), part) for part in np.split(rows, 3)]
-    found = RidgeCV(ALPHAS, cv=3).fit(X, y, weight)
-    assert found.alpha_ == RidgeCV(ALPHAS, cv=folds[1:]).fit(X, y, weight).alpha_
     alone = RidgeCV(ALPHAS, cv=2).fit(X[10:], y[10:])
-    assert found.best_score_ == pytest.approx(alone.best_score_, rel=1e-10)
+    for cv in (folds, PredefinedSplit(rows // 10)):
+        found = RidgeCV(ALPHAS, cv=cv).fit(X, y, weight)
+        assert found.best_score_ == pytest.approx(alone.best_score_, rel=1e-10)
 
 
 def test_messages_name_the_model_the_user_made() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.model_selection import GroupKFold, KFold
 
 from novum.core.errors import InputError, MissingValuesError
 from novum.core.files import load, save
-from novum.linear import ElasticNet, ElasticNetCV, Lasso, LassoCV, LinearRegression
+from novum.linear import ElasticNet, ElasticNetCV, Lasso, LassoCV, LinearRegression, RidgeCV
 
 MODELS = [Lasso(0.01), ElasticNet(0.01), LassoCV(alphas=5), LassoCV(alphas=5, criterion="bic")]
 
@@ -76,6 +77,35 @@ def test_zero_weights_are_absent_rows() -> None:
         Lasso().fit(X, y, np.zeros(30))
 
 
+@pytest.mark.parametrize("cv", [4, KFold(3, shuffle=True, random_state=5), GroupKFold(3)])
+def test_folds_divide_the_rows_that_count(cv: Any) -> None:
+    rng = np.random.default_rng(2)
+    X, weight, groups = rng.normal(size=(41, 4)), rng.integers(0, 3, 41), np.arange(41) % 7
+    y, kept = X @ [1.0, 0.0, -1.0, 0.5] + rng.normal(size=41), weight > 0
+    for model in (LassoCV(alphas=9, cv=cv), ElasticNetCV(alphas=9, cv=cv, l1_ratio=[0.3, 0.8])):
+        several = isinstance(cv, GroupKFold)
+        errors = model.fit(X, y, weight, groups=groups if several else None).mse_path_
+        part = groups[kept] if several else None
+        alone = model.fit(X[kept], y[kept], weight[kept], groups=part).mse_path_
+        np.testing.assert_allclose(errors, alone, rtol=1e-9)
+
+
+def test_a_whole_number_is_a_ratio_and_a_given_grid_is_one() -> None:
+    from sklearn.linear_model import ElasticNetCV as OtherCV
+
+    X = np.random.default_rng(3).normal(size=(30, 3))
+    y = X[:, 0] - 0.3 * X[:, 1]
+    for options in (
+        {"l1_ratio": 1, "alphas": 4},
+        {"eps": 1, "alphas": 3},
+        {"l1_ratio": [0.2, 1], "alphas": [0.1, 0.7, 0.3]},
+        {"l1_ratio": [0.2, 1], "alphas": 4},
+    ):
+        ours, theirs = ElasticNetCV(**options).fit(X, y), OtherCV(**options).fit(X, y)
+        np.testing.assert_allclose(ours.alphas_, theirs.alphas_, rtol=1e-12)
+        assert ours.mse_path_.shape == theirs.mse_path_.shape
+
+
 @pytest.mark.parametrize(
     ("model", "X", "y", "message"),
     [
@@ -86,6 +116,8 @@ def test_zero_weights_are_absent_rows() -> None:
         (ElasticNetCV(l1_ratio=2.0), [[1.0]] * 9, [1.0] * 9, "between 0 and 1"),
         (ElasticNetCV(l1_ratio=0.0), [[1.0]] * 9, [1.0] * 9, "Give alphas as a list"),
         (LassoCV(alphas=[0.0, 1.0]), [[1.0]] * 9, [1.0] * 9, "above 0"),
+        (LassoCV(alphas=[1.0, "0.5"]), [[1.0]] * 9, [1.0] * 9, "alphas must be finite numbers"),
+        (RidgeCV(alphas=["2", "0.5"]), [[1.0]] * 9, [1.0] * 9, "alphas must be finite numbers"),
     ],
 )
 def test_messages(model: Any, X: Any, y: Any, message: str) -> None:

@@ -12,6 +12,8 @@ so that all of it follows from one fit:
     DFBETAS       (b_j - b_j(i)) / (s(i) sqrt(A_jj))
 
 A new row has the prediction `x'b`, whose variance is `s^2 x'A x`, and itself varies by `s^2` more.
+A row of weight zero is such a row: the fit without it is the fit, and its residual has the variance
+`s^2 (1 + x'A x)`.
 
 References
 ----------
@@ -47,7 +49,9 @@ class Influence:
     names : tuple of str
         Of the coefficients, intercept first where there is one.
     leverage, residuals, studentized, deleted, cooks_distance, dffits : arrays (n,)
-        NaN where a row is fitted whatever its target is (leverage 1).
+        Of all rows of the table. NaN where a row is fitted whatever its target is (leverage 1).
+        A row of weight 0 does nothing: its leverage, Cook's distance and DFFITS are 0, and its
+        studentized and deleted residual are both that of a new row.
     dfbetas : array (n, k)
     """
 
@@ -101,16 +105,22 @@ def influence_of(
         [(x - design.x_mean) @ solution.coef[:, 0] for _, x in treatment_blocks(sample)]
     )
     residual = sample.targets[:, 0] - fitted - design.y_mean[0]
-    leverage = (turned**2).sum(axis=1)
+    counted = sample.weights > 0
+    leverage = np.where(counted, (turned**2).sum(axis=1), 0.0)
+    free = 1 - leverage
+    if not counted.all():
+        new = prediction_deviations(sample.rows(~counted), design, total, fit_intercept)
+        free[~counted] = 1 + new**2
     freedom, k = inference.degrees_of_freedom, total - inference.degrees_of_freedom
     deviation = float(inference.residual_deviation)
     with np.errstate(divide="ignore", invalid="ignore"):
-        free = np.where(1 - leverage > 1e-10, 1 - leverage, np.nan)
+        free[~(free > 1e-10)] = np.nan
         studentized = residual / (deviation * np.sqrt(free))
         # s(i)^2 / s^2, whose terms are of size one whatever the unit of the target.
         without = np.maximum(freedom - studentized**2, 0.0) / (freedom - 1)
+        without[~counted] = 1.0
         deleted = studentized / np.sqrt(without)
-        moved = (turned * (residual / free)[:, np.newaxis]) @ root.T
+        moved = (turned * (counted * residual / free)[:, np.newaxis]) @ root.T
         dfbetas = moved / (deviation * np.sqrt(without)[:, np.newaxis] * sizes)
         return Influence(
             inference.names,

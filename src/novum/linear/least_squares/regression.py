@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from novum.core.errors import InputError
 from novum.core.learners import parameter
-from novum.core.sums import sum_blocks
+from novum.core.sums import sum_blocks, whole_sample
 from novum.core.tables import Sample, check_features
 from novum.linear.least_squares.inference import Covariance, LinearInference, infer, robust_errors
 from novum.linear.least_squares.influence import Influence, influence_of, prediction_deviations
@@ -127,7 +127,8 @@ class LinearRegression(LinearModel):
                 what = f"covariance={covariance!r}"
                 if X is None or y is None:
                     raise InputError(f"{what} needs the rows again: pass inference(X, y, {what}).")
-                rows = self._rows_again(X, y, sample_weight, what)
+                rows = clone(self)._read(X, y, sample_weight, self.schema_)
+                self._check_rows(rows, what)
                 errors = robust_errors(rows, design, solution, self.fit_intercept, covariance)
                 robust = covariance, errors
             inference = infer(
@@ -157,7 +158,8 @@ class LinearRegression(LinearModel):
         """
         self._check_inference("classical")
         with one_blas_thread():
-            rows = self._rows_again(X, y, sample_weight, "Influence")
+            rows = whole_sample(clone(self), X, y, sample_weight, self.schema_)
+            self._check_rows(rows.rows(rows.weights > 0), "Influence")
             if rows.target.ndim != 1:
                 raise InputError(
                     f"Influence is on the fit of one target, but y has {rows.target.shape[1]}. Fit "
@@ -211,8 +213,7 @@ class LinearRegression(LinearModel):
                 "distribution is cut off at 0. Fit with positive=False for inference."
             )
 
-    def _rows_again(self, X: Any, y: Any, sample_weight: Any, what: str) -> Sample:
-        rows = clone(self)._read(X, y, sample_weight, self.schema_)
+    def _check_rows(self, rows: Sample, what: str) -> None:
         statistics, known = sum_blocks(self._sum, rows, self.n_jobs), self.statistics_
         if not statistics.isclose(known, _SAME_ROWS):
             raise InputError(
@@ -220,7 +221,6 @@ class LinearRegression(LinearModel):
                 f"{known.weight:g}; these, of weight {statistics.weight:g}, are other rows. Pass "
                 "the rows, targets and weights that were fitted."
             )
-        return rows
 
     def _penalties(self, n_targets: int) -> Floats:
         return np.zeros(n_targets)

@@ -42,8 +42,15 @@ from sklearn.utils._param_validation import Interval
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
 from novum.core.runtime import fit_context, fitting
-from novum.core.sums import SAFE_REMAINDER, fold_of, fold_statistics, sum_blocks, whole_sample
-from novum.core.tables import Sample, treatment_blocks, treatment_rows
+from novum.core.sums import (
+    SAFE_REMAINDER,
+    divided_rows,
+    fold_of,
+    fold_statistics,
+    sum_blocks,
+    whole_sample,
+)
+from novum.core.tables import Sample, rows_of, treatment_blocks, treatment_rows
 from novum.linear.least_squares.model import LinearModel, LinearPredictor
 from novum.linear.least_squares.solution import Design, row_basis, solve
 from novum.numerics import Floats
@@ -155,7 +162,9 @@ def strengths(values: Any, name: str) -> Floats:
     [0.0, 1.5]
     """
     try:
-        alphas = np.asarray(values, np.float64)
+        # Text of digits would become numbers without a word.
+        text = np.asarray(values).dtype.kind in "US"
+        alphas = np.array(np.nan) if text else np.asarray(values, np.float64)
     except (TypeError, ValueError):
         alphas = np.array(np.nan)
     if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
@@ -178,7 +187,8 @@ class RidgeCV(LinearPredictor, Learner):
         scikit-learn's name of a score. By default the negative mean squared error of rows left
         out one by one, or with folds the mean of their R squared.
     cv : int, splitter or iterable, optional
-        Leave-one-out by default.
+        Leave-one-out by default. A number and scikit-learn's splitters divide the rows of positive
+        weight; an iterable of (train, test) names rows of the table.
     gcv_mode : optional
         Kept for scikit-learn's signature; the accurate way is chosen by itself.
     store_cv_results : bool, default=False
@@ -281,9 +291,12 @@ class RidgeCV(LinearPredictor, Learner):
         """Predictions of rows by models without them, (n, t, n_alphas), and the parts to score."""
         if self.cv is None:
             return self._left_out(ridge, sample, alphas), [slice(None)]
-        splits = check_cv(self.cv).split(np.arange(sample.n_rows), sample.target, groups)
-        folds = [fold_of(train, test, sample.n_rows) for train, test in splits]
+        divided = divided_rows(self.cv, sample)
+        groups = None if groups is None else rows_of(groups, divided)
         errors = np.full((*sample.targets.shape, alphas.size), np.nan)
+        sample = sample.rows(divided)
+        splits = check_cv(self.cv).split(divided, sample.target, groups)
+        folds = [fold_of(train, test, sample.n_rows) for train, test in splits]
         for number, part in enumerate(fold_statistics(ridge, sample, folds)):
             if not part.rows > 0:
                 raise InputError(
@@ -291,8 +304,8 @@ class RidgeCV(LinearPredictor, Learner):
                     "other folds, such as shuffled ones."
                 )
             test, design = folds[number].test, Design.of(part, self.fit_intercept)
-            errors[test] = _path_predictions(sample.rows(test), design, alphas)
-        scored = [fold.test for fold in folds if sample.weights[fold.test].any()]
+            errors[divided[test]] = _path_predictions(sample.rows(test), design, alphas)
+        scored = [divided[fold.test] for fold in folds if sample.weights[fold.test].any()]
         if not scored:
             raise InputError("No fold tests a row of positive weight, so there is no score.")
         return errors, scored

@@ -12,6 +12,7 @@ over the active columns S, the number of them for the lasso (Zou, Hastie and Tib
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -21,8 +22,8 @@ from sklearn.utils import column_or_1d
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, fitted, parameter
 from novum.core.runtime import fit_context, fitting, run_tasks
-from novum.core.sums import whole_sample
-from novum.core.tables import Coding, Sample, plain_target
+from novum.core.sums import divided_rows, whole_sample
+from novum.core.tables import Coding, Sample, plain_target, rows_of
 from novum.linear.least_squares.model import LinearPredictor
 from novum.linear.sparse.columns import checked_targets, columns_of
 from novum.linear.sparse.model import ElasticNet, Lasso
@@ -38,7 +39,7 @@ class SparseRegressionCV(LinearPredictor, Learner):
 
     certificate_: Certificate = fitted()
 
-    eps: float = parameter(default=1e-3, above=0, below=1)
+    eps: float = parameter(default=1e-3, above=0, at_most=1)
     alphas: Any = parameter("array-like", int, default=100)
     fit_intercept: bool = parameter(default=True)
     precompute: Any = parameter({"auto"}, "boolean", "array-like", default="auto")
@@ -126,7 +127,10 @@ class SparseRegressionCV(LinearPredictor, Learner):
         self, sample: Sample, ratios: list[float], grids: list[Floats], groups: Any
     ) -> Floats:
         """Mean squared errors of rows left out, (n_ratios, n_alphas, n_folds)."""
-        splits = list(check_cv(self.cv).split(np.arange(sample.n_rows), sample.target, groups))
+        divided = divided_rows(self.cv, sample)
+        groups = None if groups is None else rows_of(groups, divided)
+        sample = sample.rows(divided)
+        splits = list(check_cv(self.cv).split(divided, sample.target, groups))
 
         def errors(fold: int) -> Floats:
             train, test = (np.asarray(part) for part in splits[fold])
@@ -212,7 +216,8 @@ class SparseRegressionCV(LinearPredictor, Learner):
             setattr(self, name, getattr(model, name))
         self.alpha_ = float(model.alpha)
         several = len(ratios) > 1
-        self.alphas_ = np.stack(grids) if several else grids[0]
+        # A given grid is the same for every ratio.
+        self.alphas_ = np.stack(grids) if several and not np.ndim(self.alphas) else grids[0]
         kept = errors if several else errors[0]
         for name in ("mse_path_", "bic_path_"):
             self.__dict__.pop(name, None)
@@ -246,7 +251,7 @@ class LassoCV(SparseRegressionCV):
     alphas : int or array-like, default=100
         Number of penalties, or the penalties.
     cv : int, splitter or iterable, optional
-        Five folds by default.
+        Five folds by default, of the rows of positive weight.
     precompute : "auto", bool or array-like, default="auto"
         Whether all cross-products are computed at once; "auto" decides by cost.
     n_jobs : int, optional
@@ -315,7 +320,7 @@ class ElasticNetCV(SparseRegressionCV):
     alphas : int or array-like, default=100
         Number of penalties, or the penalties.
     cv : int, splitter or iterable, optional
-        Five folds by default.
+        Five folds by default, of the rows of positive weight.
     precompute : "auto", bool or array-like, default="auto"
         Whether all cross-products are computed at once; "auto" decides by cost.
     n_jobs : int, optional
@@ -333,6 +338,7 @@ class ElasticNetCV(SparseRegressionCV):
     ----------
     alpha_, l1_ratio_ : float
     alphas_ : array (n_alphas,) or (n_l1_ratios, n_alphas)
+        Falling; of several `l1_ratio` one row each, unless the penalties were given.
     mse_path_ : array (n_alphas, n_folds) or (n_l1_ratios, n_alphas, n_folds)
     bic_path_ : array (n_alphas,) or (n_l1_ratios, n_alphas)
     coef_, intercept_, coef_names_, dual_gap_, n_iter_, certificate_, schema_
@@ -356,7 +362,7 @@ class ElasticNetCV(SparseRegressionCV):
     0.9
     """
 
-    l1_ratio: Any = parameter("array-like", float, default=0.5)
+    l1_ratio: Any = parameter("array-like", Real, default=0.5)
 
     def _ratios(self) -> list[float]:
         ratios = np.atleast_1d(np.asarray(self.l1_ratio, np.float64)).ravel()

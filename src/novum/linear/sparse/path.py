@@ -21,6 +21,7 @@ from novum.core.errors import InputError
 from novum.core.runtime import check_cancelled
 from novum.core.tables import Coding, Sample, check_sample
 from novum.display import Axis, Chart, Line
+from novum.linear.least_squares.ridge import strengths
 from novum.linear.sparse.columns import checked_targets, columns_of
 from novum.linear.sparse.objective import Penalty
 from novum.linear.sparse.solver import Problem, Products, SparseSolution
@@ -227,13 +228,13 @@ def grid_of(
 ) -> Floats:
     """The penalties of a path, falling."""
     if np.ndim(alphas):
-        grid = np.sort(np.asarray(alphas, np.float64))[::-1]
-        if grid.ndim != 1 or not grid.size or not (np.isfinite(grid) & (grid > 0)).all():
+        grid = strengths(alphas, "alphas")
+        if grid.ndim != 1 or not grid.size or not grid.all():
             raise InputError(
-                f"alphas must be finite numbers above 0, got {alphas!r}. For alpha=0 fit "
+                f"alphas must be a list of numbers above 0, got {alphas!r}. For alpha=0 fit "
                 "LinearRegression."
             )
-        return grid
+        return np.sort(grid)[::-1]
     if not l1_ratio > 0:
         raise InputError(
             "Automatic alpha grid generation is not supported for l1_ratio=0: no penalty leaves "
