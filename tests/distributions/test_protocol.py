@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from novum.distributions.multivariate.multivariate_normal import MultivariateNormal
 from novum.distributions.protocol import EstimableLaw, Law, LawStatistics, RealLaw
 from novum.distributions.univariate.bernoulli import Bernoulli
 from novum.distributions.univariate.beta import Beta
@@ -51,6 +53,17 @@ def test_statistics_can_be_added_and_removed(law: Any) -> None:
     known = {"trials": 3} if isinstance(law, Binomial) else {}
     x = [0.25, 0.5] if isinstance(law, Beta) else [1, 1]
     assert isinstance(law.statistics(x, **known), LawStatistics)
+
+
+@pytest.mark.parametrize("kind", [Normal, Gamma, Beta, StudentT, MultivariateNormal])
+def test_moments_are_matched_with_the_weight_as_denominator(kind: Any) -> None:
+    x, weight = np.array([0.05, 0.1, 0.15, 0.2, 0.9]), np.array([1, 3, 0, 2, 1])
+    mean = (0.05 + 0.3 + 0.4 + 0.9) / 7
+    variance = np.average((x - mean) ** 2, weights=weight)
+    points = x[:, np.newaxis] if kind is MultivariateNormal else x
+    law = kind.fit_moments(points, weight)
+    spread = law.covariance[0, 0] if kind is MultivariateNormal else law.variance
+    np.testing.assert_allclose([float(np.squeeze(law.mean)), spread], [mean, variance], rtol=1e-12)
 
 
 def test_what_is_not_a_law_is_told_apart() -> None:

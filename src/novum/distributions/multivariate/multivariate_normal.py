@@ -241,14 +241,8 @@ class MultivariateNormal(ArrayParameters):
 
     @classmethod
     def fit_moments(cls, x: ArrayLike, weight: ArrayLike | None = None) -> MultivariateNormal:
-        """The unbiased moments: the covariance has denominator n - 1."""
-        statistics = cls.statistics(x, weight)
-        if not statistics.weight > 1:
-            raise InputError(
-                f"An unbiased covariance needs a weight above 1, got {statistics.weight:g}. "
-                "Give more rows, or use `fit`."
-            )
-        return cls(statistics.mean, statistics.covariance(ddof=1.0))
+        """The law of the sample's mean and covariance, which is also that of largest likelihood."""
+        return cls.fit(x, weight)
 
     # Relations
 

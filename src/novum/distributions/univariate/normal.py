@@ -4,8 +4,8 @@
 
 A sample enters the likelihood through its weight, mean and scatter about the mean, which are kept
 with twice the usual digits (`novum.numerics.Moments`) and merge and come off exactly. The maximum
-of the likelihood has the sample's mean and its variance with denominator n; `fit_moments` takes n -
-1.
+of the likelihood has the sample's mean and its variance with denominator n, so `fit_moments` is
+`fit`.
 
 Affine maps `a X + b` and sums of independent normal variables are normal again.
 """
@@ -142,7 +142,19 @@ class Normal:
     @classmethod
     def from_statistics(cls, statistics: Moments) -> Normal:
         """Mean and variance of largest likelihood; the variance has denominator n."""
-        return cls(*_mean_and_variance(statistics, ddof=0.0))
+        if statistics.n_columns != 1:
+            raise InputError(
+                f"Normal is estimated from moments of 1 column, got {statistics.n_columns}. "
+                "Use MultivariateNormal for more."
+            )
+        arguments.refuse_no_data("Normal", statistics.weight)
+        variance = float(statistics.variance()[0])
+        if not variance > 0:
+            raise InputError(
+                f"All values equal {statistics.mean[0]:g}, and a normal law needs a variance above "
+                "0. Give values that differ, or a prior on the variance (NormalGamma)."
+            )
+        return cls(float(statistics.mean[0]), variance)
 
     @classmethod
     def fit(cls, x: ArrayLike, weight: ArrayLike | None = None) -> Normal:
@@ -151,8 +163,8 @@ class Normal:
 
     @classmethod
     def fit_moments(cls, x: ArrayLike, weight: ArrayLike | None = None) -> Normal:
-        """The unbiased moments: the variance has denominator n - 1."""
-        return cls(*_mean_and_variance(cls.statistics(x, weight), ddof=1.0))
+        """The law with the sample's mean and variance, which is also that of largest likelihood."""
+        return cls.fit(x, weight)
 
     # Relations
 
@@ -177,30 +189,6 @@ class Normal:
         if not isinstance(other, Normal):
             return NotImplemented
         return Normal(self.mean + other.mean, self.variance + other.variance)
-
-
-# --- Estimation -----------------------------------------------------------------------------------
-
-
-def _mean_and_variance(statistics: Moments, ddof: float) -> tuple[float, float]:
-    if statistics.n_columns != 1:
-        raise InputError(
-            f"Normal is estimated from moments of 1 column, got {statistics.n_columns}. "
-            "Use MultivariateNormal for more."
-        )
-    arguments.refuse_no_data("Normal", statistics.weight)
-    if statistics.weight <= ddof:
-        raise InputError(
-            f"An unbiased variance needs a weight above 1, got {statistics.weight:g}. "
-            "Give more values."
-        )
-    variance = float(statistics.variance(ddof)[0])
-    if not variance > 0:
-        raise InputError(
-            f"All values equal {statistics.mean[0]:g}, and a normal law needs a variance above 0. "
-            "Give values that differ, or a prior on the variance (NormalGamma)."
-        )
-    return float(statistics.mean[0]), variance
 
 
 # --- Unknown mean ---------------------------------------------------------------------------------
