@@ -108,6 +108,27 @@ def test_logistic_coefficients_have_the_intervals_of_the_model(kind: str) -> Non
         assert (value.value, value.low, value.high) == pytest.approx(expected[name], rel=1e-12)
 
 
+@pytest.mark.parametrize("positive", ["a", "b"])
+@pytest.mark.parametrize("name", ["linear", "naive_bayes"])
+def test_terms_speak_for_the_positive_class(name: str, positive: str) -> None:
+    """What raises its probability stands to the right of zero, whichever of both it is."""
+    model, X = model_of(name, "binary")
+    row = X.slice(4, 1)
+    record = explain(model, "binary", row, positive)
+    assert record.term_title.startswith(f"log-odds of {positive}")
+    place = model.classes_.tolist().index(positive)
+    before = model.predict_proba(row)[0, place]
+    terms = dict(record.terms)
+    higher = row.set_column(0, "u", pa.array([row["u"][0].as_py() + 1.0]))
+    if name == "linear":
+        slope = model.predict_proba(higher)[0, place] - before
+        assert np.sign(terms["u"].value) == np.sign(slope) != 0
+    else:
+        total = sum(value.value for value in terms.values())
+        prior = np.log(model.class_prior_[place] / model.class_prior_[1 - place])
+        assert total + prior == pytest.approx(np.log(before / (1 - before)), abs=1e-9)
+
+
 @pytest.mark.parametrize("labels", ["ab", "abc"])
 def test_more_coefficients_than_an_information_matrix_is_kept_for(labels: str) -> None:
     """Logistic regression has no intervals then, and is explained without them."""
@@ -119,7 +140,7 @@ def test_more_coefficients_than_an_information_matrix_is_kept_for(labels: str) -
         model.inference()
     record = explain(model, "binary", X.slice(0, 1))
     assert record.kind == "coefficients"
-    assert "without intervals" in record.text
+    assert "no intervals" in record.text
     assert len(record.terms) == MOST_TERMS
     assert largest_first(record)
     for name, value in record.terms:

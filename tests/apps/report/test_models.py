@@ -21,7 +21,7 @@ def test_chosen_model_is_marked_by_more_than_color() -> None:
 def test_row_shows_score_interval_difference_and_test() -> None:
     section = models_section(sample_records.binary_record(), FULL)
     board = table(section, "Leaderboard")
-    assert row(board.rows[0])[1:] == ["0.861", "best", "–"]
+    assert row(board.rows[0])[1:] == ["0.861", "–", "–"]
     assert row(board.rows[6])[1:] == ["0.702", "−0.159", "< 0.001"]
     score = board.rows[6][1]
     assert isinstance(score, Cell)

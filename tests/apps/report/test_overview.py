@@ -208,7 +208,7 @@ def shown(value: Any) -> str:
         (None, "not given"),
         (True, "yes"),
         (False, "no"),
-        ((), "none"),
+        ((), "not given"),
         ("text", "text"),
         (120.0, "120"),
         (0.25, "0.25"),

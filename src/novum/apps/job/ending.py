@@ -278,9 +278,15 @@ def _judged(model: Any, aside: Rows, learned: LearningRows, ending: Ending) -> H
         return find_saving(model, same, aside, ending.metric, seed=seed)
 
     saved = ending.attempts("What the model saves", saving, lambda _: None)
-    return replace(
-        _judged_alone(model, aside, ending), saving=saved, coverage=_covered(model, aside, ending)
-    )
+    judged = _judged_alone(model, aside, ending)
+    sentences = judged.sentences
+    if ending.task.groups is not None:
+        sentences += (
+            "Intervals take the rows for independent; rows of one group are alike, so that the "
+            "truth may lie outside more often.",
+        )
+    covered = _covered(model, aside, ending)
+    return replace(judged, sentences=sentences, saving=saved, coverage=covered)
 
 
 def _covered(model: Any, aside: Rows, ending: Ending) -> CoverageRecord | None:
@@ -338,7 +344,7 @@ def _chosen(
         ),
         explanation=attempts(
             "The explanation of the model",
-            lambda: explain(judged, kind, example),
+            lambda: explain(judged, kind, example, ending.task.positive),
             lambda said: ExplanationRecord("none", said, None, (), (), ""),
         ),
         importances=importances,

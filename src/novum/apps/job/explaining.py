@@ -37,20 +37,31 @@ MOST_PERMUTED_COLUMNS = 200
 
 Terms = tuple[tuple[str, Estimate], ...]
 
+_NO_SHORT_FORM = "This model has no short form that could be read."
 
-def explain(model: Any, kind: str, example: Any) -> ExplanationRecord:
-    """The model in its own terms; `example` is a table of one row."""
+
+def explain(model: Any, kind: str, example: Any, positive: Any = None) -> ExplanationRecord:
+    """The model in its own terms.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    kind : str
+        Of the task.
+    example : pyarrow.Table of one row
+    positive : label, optional
+        Of two classes the one that terms speak for; the last by default.
+    """
     learner = learner_of(model)
     name = type(learner).__name__
     whole = model.model if isinstance(model, OrderedClassifier) else model
     if learner is not whole and type(whole.steps[0][1]).__name__ == "TextFeatures":
-        return _terms(whole, learner)
+        return _terms(whole, learner, positive)
     for known, explained in _EXPLAINED.items():
         if name.startswith(known):
-            explanation: ExplanationRecord = explained(learner, kind, example)
+            explanation: ExplanationRecord = explained(learner, kind, example, positive)
             return explanation
-    text = "This model has no short form; the columns it leans on are listed below."
-    return ExplanationRecord("none", text, None, (), (), "")
+    return ExplanationRecord("none", _NO_SHORT_FORM, None, (), (), "")
 
 
 def certificate_lines(model: Any) -> tuple[str, ...]:
@@ -121,8 +132,8 @@ def _weightiest(model: Any, X: Any, associations: Mapping[str, float | None]) ->
 # --- Families -------------------------------------------------------------------------------------
 
 
-def _tree(learner: Any, kind: str, example: Any) -> ExplanationRecord:
-    del kind, example
+def _tree(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
+    del kind, example, positive
     from novum.trees import rules, tree_svg
 
     lines = str(rules(learner.tree_)).splitlines()[1:]
@@ -137,19 +148,22 @@ def _tree(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     )
 
 
-def _logistic(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+def _logistic(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
     del kind, example
     note = ""
     try:
         inference = learner.inference()
     except InputError:
-        # More parameters than an information matrix is kept for, or classes that are separated.
+        # A penalty that chooses columns, classes that are separated, or more parameters than an
+        # information matrix is kept for.
         classes, reference, names, coef, ends = _coefficients(learner)
-        note = " They are shown without intervals, for which the fit has kept too little."
+        note = " This fit has no intervals for them."
     else:
         classes, reference, names = inference.classes, inference.reference, inference.names
         coef = np.reshape(inference.coef, (-1, len(names)))
         ends = np.reshape(inference.intervals(), (-1, len(names), 2))
+    if len(classes) == 1 and positive is not None and reference == positive:
+        classes, reference, coef, ends = [positive], classes[0], -coef, -ends[..., ::-1]
     terms = []
     for row, label in enumerate(classes):
         prefix = "" if len(classes) == 1 else f"{label}: "
@@ -165,7 +179,7 @@ def _logistic(learner: Any, kind: str, example: Any) -> ExplanationRecord:
         None,
         (),
         _largest(terms),
-        "coefficient (log-odds)",
+        f"log-odds of {shown}" if len(classes) == 1 else f"log-odds against {reference}",
     )
 
 
@@ -178,7 +192,7 @@ def _coefficients(learner: Any) -> tuple[Any, Any, Any, Any, Any]:
     return learner.classes_[1:], learner.classes_[0], learner.coef_names_, coef, ends
 
 
-def _terms(model: Any, learner: Any) -> ExplanationRecord:
+def _terms(model: Any, learner: Any, positive: Any) -> ExplanationRecord:
     """The telling words of a model of text, besides its other columns."""
     names = model.steps[0][1].get_feature_names_out().tolist()
     if hasattr(learner, "feature_log_prob_"):
@@ -186,34 +200,34 @@ def _terms(model: Any, learner: Any) -> ExplanationRecord:
         rows = weights - np.log((np.exp(weights).sum(axis=0) - np.exp(weights)).clip(1e-300))
         rows += math.log(max(len(classes) - 1, 1))
         label, what = "log-odds", "How much more often a word stands in a class than in the others"
-        rows, classes = (rows[1:], classes[1:]) if len(classes) == 2 else (rows, classes)
+        if len(classes) == 2:
+            chosen = int(np.flatnonzero(classes == positive)[0]) if positive is not None else 1
+            rows, classes = rows[[chosen]], classes[[chosen]]
     else:
         linear = learner if hasattr(learner, "coef_") else _member(learner)
         if linear is None or not hasattr(linear, "coef_"):
-            text = "This model has no short form; the columns it leans on are listed below."
-            return ExplanationRecord("none", text, None, (), (), "")
+            return ExplanationRecord("none", _NO_SHORT_FORM, None, (), (), "")
         rows = np.atleast_2d(np.asarray(linear.coef_))
         classes = getattr(linear, "classes_", np.array([""]))
+        if len(rows) == 1 and len(classes) == 2 and positive is not None:
+            rows, classes = (rows, classes) if classes[1] == positive else (-rows, classes[::-1])
         classes = classes[-len(rows) :]
-        label, what = (
-            "coefficient",
-            "How much a word, or a step of another column, speaks for a class",
-        )
+        label, what = "score", "How much a word, or a step of another column, adds to the score"
     # Sequences of characters are written in quotes; words say more to a reader.
     shown = [j for j, name in enumerate(names) if not name.endswith("'")]
     terms = []
     for row, one in zip(rows, classes, strict=True):
         prefix = f"{one}: " if len(rows) > 1 else ""
         terms += [(f"{prefix}{names[j]}", _estimate(row[j])) for j in shown]
-    speaks = f", here for {classes[0]}" if len(rows) == 1 and str(classes[0]) else ""
+    speaks = f" of {classes[0]}" if len(rows) == 1 and str(classes[0]) else ""
     return ExplanationRecord(
         "coefficients",
-        f"{what}{speaks}. The most telling words are shown; sequences of characters count too, and "
-        "are not listed.",
+        f"{what}. The most telling words are shown; sequences of characters count too, and are not "
+        "listed.",
         None,
         (),
         _largest(terms),
-        label,
+        f"{label}{speaks}",
     )
 
 
@@ -223,8 +237,8 @@ def _member(learner: Any) -> Any:
     return None if not members else getattr(members[0], "estimator", members[0])
 
 
-def _ridge(learner: Any, kind: str, example: Any) -> ExplanationRecord:
-    del kind, example
+def _ridge(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
+    del kind, example, positive
     pairs = zip(learner.coef_names_, np.ravel(learner.coef_), strict=True)
     return ExplanationRecord(
         "coefficients",
@@ -234,12 +248,12 @@ def _ridge(learner: Any, kind: str, example: Any) -> ExplanationRecord:
         None,
         (),
         _largest((name, _estimate(value)) for name, value in pairs),
-        "coefficient",
+        "prediction",
     )
 
 
-def _ordinal(learner: Any, kind: str, example: Any) -> ExplanationRecord:
-    del kind, example
+def _ordinal(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
+    del kind, example, positive
     levels = learner.classes_.tolist()
     return ExplanationRecord(
         "coefficients",
@@ -253,28 +267,29 @@ def _ordinal(learner: Any, kind: str, example: Any) -> ExplanationRecord:
             (name, _estimate(value))
             for name, value in zip(learner.coef_names_, np.ravel(learner.coef_), strict=True)
         ),
-        "coefficient (log-odds of a higher level)",
+        "log-odds of a higher level",
     )
 
 
-def _naive_bayes(learner: Any, kind: str, example: Any) -> ExplanationRecord:
+def _naive_bayes(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
     del kind
-    explanation = learner.explain(example)
+    explanation = learner.explain(example, positive)
     pairs = zip(explanation.columns, explanation.contributions, strict=True)
     return ExplanationRecord(
         "log-odds",
-        f"Every column adds its own log-odds. For the first row set aside they add up to "
+        f"Every column adds its own log-odds. For one of the rows they add up to "
         f"{explanation.log_odds:+.2f} for {explanation.label} against {explanation.against}, of "
-        f"which {explanation.prior:+.2f} come from the shares of the classes.",
+        f"which {explanation.prior:+.2f} come from the shares of the classes. One unit multiplies "
+        "the odds by 2.7.",
         None,
         (),
         _largest((str(name), _estimate(value)) for name, value in pairs),
-        "log-odds of one row",
+        f"log-odds of {explanation.label} for one row",
     )
 
 
-def _network(learner: Any, kind: str, example: Any) -> ExplanationRecord:
-    del kind, example
+def _network(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
+    del kind, example, positive
     network, target = learner.network_, learner.target_
     n_edges = len(network.edges)
     blanket = network.graph.markov_blanket(target)
@@ -304,8 +319,8 @@ def _network(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     )
 
 
-def _support_vectors(learner: Any, kind: str, example: Any) -> ExplanationRecord:
-    del kind, example
+def _support_vectors(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
+    del kind, example, positive
     n_rows = int(learner.shape_fit_[0])
     n_support, n_bound = len(learner.support_), len(learner.bound_)
     kernel = re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.4g}", repr(learner.kernel_))
@@ -330,13 +345,13 @@ def _support_vectors(learner: Any, kind: str, example: Any) -> ExplanationRecord
     return ExplanationRecord("support vectors", text, None, (), (), "")
 
 
-def _ensemble(learner: Any, kind: str, example: Any) -> ExplanationRecord:
-    del kind, example
+def _ensemble(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
+    del kind, example, positive
     return ExplanationRecord(
         "importances",
         f"{len(learner.estimators_)} trees are asked and their answers combined. A column's share "
-        "is the part of the impurity that its questions remove on the training rows; columns of "
-        "many values are favored by it, so compare it with the permutations below.",
+        "is the part of the impurity that its questions remove on the training rows. Columns of "
+        "many values are favored by it; permutations of the rows set aside favor none.",
         None,
         (),
         _shares(learner),
@@ -344,13 +359,14 @@ def _ensemble(learner: Any, kind: str, example: Any) -> ExplanationRecord:
     )
 
 
-def _gradient_boosting(learner: Any, kind: str, example: Any) -> ExplanationRecord:
-    del kind, example
+def _gradient_boosting(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
+    del kind, example, positive
     return ExplanationRecord(
         "importances",
         f"{learner.n_estimators_} rounds of small trees add up, each one correcting what those "
         "before it have left. A column's share is the part of the decrease of the loss that its "
-        "questions bring on the training rows; compare it with the permutations below.",
+        "questions bring on the training rows; permutations of the rows set aside say what it is "
+        "worth on new ones.",
         None,
         (),
         _shares(learner),
@@ -358,8 +374,8 @@ def _gradient_boosting(learner: Any, kind: str, example: Any) -> ExplanationReco
     )
 
 
-def _stack(learner: Any, kind: str, example: Any) -> ExplanationRecord:
-    del example
+def _stack(learner: Any, kind: str, example: Any, positive: Any) -> ExplanationRecord:
+    del example, positive
     members = [title_of(name, kind) for name, _ in learner.estimators]
     return ExplanationRecord(
         "stack",

@@ -84,7 +84,7 @@ def _how_sure(choice: Choice, chosen: Standing, ending: Ending) -> str:
         shown = "the only other model" if len(near) == 1 else f"none of the {len(near)} others"
         return (
             f"{start}; {shown} can{'not' if len(near) == 1 else ''} be told apart from it on "
-            "these rows."
+            "the folds."
         )
     return f"{start}; {len(near)} of the {len(rivals)} other models cannot be told apart from it."
 

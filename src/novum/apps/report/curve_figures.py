@@ -184,8 +184,8 @@ def calibration_figure(curves: Sequence[Curve], most: int) -> Figure:
     )
     caption = (
         "Rows with like probabilities are put together; a dot shows how often the class came true "
-        "among them. On the diagonal a probability means what it says; below it the model is too "
-        "sure."
+        "among them. On the diagonal a probability means what it says; below it probabilities are "
+        "too high, above it too low."
     )
     if len(shown) < len(curves):
         caption += f" Of {len(curves)} classes the {len(shown)} hardest are drawn."

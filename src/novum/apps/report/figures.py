@@ -175,19 +175,21 @@ def _estimates_in_words(names: Sequence[str], estimates: Sequence[Estimate]) -> 
     return "; ".join(f"{name} {' '.join(interval_texts(*_limits(e)))}".strip() for name, e in pairs)
 
 
-def ranks_figure(comparison: ComparisonRecord) -> Figure | None:
-    """Mean ranks over the folds, or None where there are not two to draw."""
+def ranks_figure(comparison: ComparisonRecord, chosen: str) -> Figure | None:
+    """Mean ranks over the folds, or None where there are not two to draw.
+
+    Tests compare the chosen model with each of the others.
+    """
     n = len(comparison.names)
     if not 2 <= n <= _MOST_MODELS or len(comparison.average_ranks) != n:
         return None
     ranked = sorted(
         zip(comparison.average_ranks, comparison.names, strict=True), key=lambda r: r[0]
     )
-    best = ranked[0][1]
     apart = {
-        second if first == best else first
+        second if first == chosen else first
         for first, second, _, _, _, p_value, _ in comparison.pairs
-        if p_value is not None and p_value < _TEST_SIZE and best in (first, second)
+        if p_value is not None and p_value < _TEST_SIZE and chosen in (first, second)
     }
     names = [label(name) for _, name in ranked]
     told = ", ".join(f"{name} {rank:.2f}" for name, (rank, _) in zip(names, ranked, strict=True))
@@ -198,10 +200,10 @@ def ranks_figure(comparison: ComparisonRecord) -> Figure | None:
         Axis("mean rank over the folds (1 is best)"),
         "Mean ranks of the models",
         f"Mean ranks, 1 is best: {told}. "
-        + (f"Told apart from the best: {words}." if words else "None is told apart from the best."),
+        + f"Told apart from the chosen model: {words or 'none'}.",
         colors=[GRAY if name in apart else 0 for _, name in ranked],
     )
-    caption = "Models in gray are told apart from the best by the paired tests; the others are not."
+    caption = "Models in gray are told from the chosen one by the paired tests, the others are not."
     return figure(chart, "ranks", caption)
 
 

@@ -99,7 +99,11 @@ def _groups(run: ClusterRun) -> Section:
             Column("found", True),
             Column("right", True),
         ]
-        blocks += [Table("Groups", heads, lines), run.descriptions.table()]
+        said = (
+            "The groups were made from these columns, so that their p values rank the columns and "
+            "do not prove that there are groups."
+        )
+        blocks += [Table("Groups", heads, lines), run.descriptions.table(), Paragraph(said)]
     blocks += figures_of(run, ("Projection", "Silhouettes", "Tree of merges"))
     return Section("groups", "The groups", "Groups", blocks)
 

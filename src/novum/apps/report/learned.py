@@ -36,11 +36,10 @@ from novum.display import (
 Terms = tuple[tuple[str, Estimate], ...]
 
 _MOST_IMPORTANT = 10
+_SIDES = "To the right of zero a term raises what the axis names, to the left it lowers it."
 _CAPTIONS = {
-    "coefficients": "A term to the right of zero raises the prediction, one to the left lowers it. "
-    "A bar that crosses zero could as well be nothing.",
-    "log-odds": "Evidence for or against the positive class: to the right for, to the left "
-    "against. One unit multiplies the odds by 2.7.",
+    "coefficients": _SIDES,
+    "log-odds": _SIDES,
     "importances": "How much the model uses each column. What it does not use is not therefore "
     "useless: another column may say the same.",
 }
@@ -55,6 +54,7 @@ _PERMUTED = (
     "that say the same share their importance."
 )
 _INTERVALS = " Bars are 95 % intervals."
+_ZERO = " A bar that crosses zero could as well be nothing."
 
 
 def learned_section(record: RunRecord, detail: Detail) -> Section:
@@ -119,14 +119,16 @@ def _leans(record: RunRecord) -> str:
         )
     if not clear:
         return (
-            "No single column is clearly needed: shuffling any of them changes the "
-            f"{in_words(record.task.metric)} by no more than chance would."
+            "No single column is clearly needed: shuffling any one of them makes the "
+            f"{in_words(record.task.metric)} no worse than chance could."
         )
     named = [f"{label(name, 60)} ({about(value.value, 2)})" for name, value in clear[:3]]
     names = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
     of = f"{counted(len(clear), 'column')} of {len(record.data.features)}"
     verb = "is" if len(clear) == 1 else "are"
-    return f"{of} {verb} clearly needed. The {_change(record)} is largest without {names}."
+    if len(clear) == len(named):
+        return f"{of} {verb} clearly needed, with this {_change(record)} without: {names}."
+    return f"{of} {verb} clearly needed; of these the {_change(record)} is largest without {names}."
 
 
 # --- Single rows ----------------------------------------------------------------------------------
@@ -228,6 +230,8 @@ def _terms(terms: Terms, title: str, caption: str, detail: Detail) -> list[Block
     drawable = [term for term in terms if term[1].value is not None]
     if drawable and detail.pictures:
         shown = drawable[:MOST_TERMS]
+        has_intervals = any(value.low is not None for _, value in shown)
+        caption += _ZERO if has_intervals and caption else ""
         figure = terms_figure(shown, key="terms", title=title, axis=label(title), caption=caption)
         blocks.append(figure)
     rows, rest = first_of(terms, detail.rows, "terms")

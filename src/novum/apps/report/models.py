@@ -7,7 +7,7 @@ from novum.apps.job.record_model import Estimate
 from novum.apps.report.detail import Detail, first_of
 from novum.apps.report.figures import ranks_figure, standings_figure
 from novum.apps.report.names import common_decimals, estimate, in_words
-from novum.apps.report.overview import folds_in_words
+from novum.apps.report.overview import folds_in_words, is_tuned
 from novum.display import (
     Block,
     Cell,
@@ -42,7 +42,8 @@ def models_section(record: RunRecord, detail: Detail) -> Section:
     if record.comparison is not None:
         if record.comparison.verdict:
             blocks.append(Paragraph(record.comparison.verdict))
-        ranks = ranks_figure(record.comparison) if detail.pictures else None
+        chosen = next((s.title for s in record.leaderboard if s.is_chosen), "")
+        ranks = ranks_figure(record.comparison, chosen) if detail.pictures else None
         drawn += [ranks] if ranks is not None else []
     if drawn:
         blocks.append(Fold("Scores and ranks as pictures", [Gallery(drawn)]))
@@ -56,9 +57,12 @@ def models_section(record: RunRecord, detail: Detail) -> Section:
 
 def _way(record: RunRecord) -> str:
     better = "greater" if record.task.greater_is_better else "smaller"
+    way = "tuned and judged on the same rows by nested cross-validation"
+    if not is_tuned(record.plan):
+        way = "judged on the same rows by cross-validation"
+    unseen = "; none saw the rows set aside" if record.data.n_holdout else ""
     return (
-        "Every model was tuned and judged on the same rows by nested cross-validation with "
-        f"{folds_in_words(record.plan)}; none saw the rows set aside. "
+        f"Every model was {way} with {folds_in_words(record.plan)}{unseen}. "
         f"The measure is the {in_words(record.task.metric)}; {better} is better."
     )
 
@@ -68,7 +72,7 @@ def leaderboard_table(record: RunRecord, detail: Detail) -> Table:
     heads = (
         Column("model", is_long=True),
         Column(in_words(record.task.metric), True),
-        Column("to the best", True),
+        Column("to the chosen", True),
         Column("p value", True),
     )
     rows, decimals = [], common_decimals(record.leaderboard)
@@ -78,16 +82,16 @@ def leaderboard_table(record: RunRecord, detail: Detail) -> Table:
         settings = ", ".join(pairs) + (f" and {more} more" if more > 0 else "")
         title, badge = standing.title or standing.family, "chosen" if standing.is_chosen else ""
         (value, limits), difference = estimate(standing.score, decimals), standing.difference
-        behind: Cell | str = "best"
+        behind: Cell | str = "–"
         if difference is not None:
             behind = Cell(estimate(difference)[0], note=estimate(difference)[1])
         p_value = probability(standing.p_value)
         rows.append((Cell(title, badge, settings), Cell(value, note=limits), behind, p_value))
     marked = frozenset(place for place, s in enumerate(shown) if s.is_chosen)
     note = (
-        "Below each number is its 95 % interval. “To the best” is the mean difference over the "
-        "same folds, with the p value of the corrected resampled t test, adjusted for the number "
-        "of models. " + rest
+        "Below each number is its 95 % interval. “To the chosen” is the mean difference over "
+        "the same folds, with the p value of the corrected resampled t test, adjusted for the "
+        "number of models. " + rest
     )
     return Table("Leaderboard", heads, rows, note.strip(), marked)
 
@@ -97,7 +101,7 @@ def _times(record: RunRecord, detail: Detail) -> Table:
     shown, rest = first_of(record.leaderboard, detail.rows, "models")
     heads = (
         Column("model"),
-        Column("as good as the best", True),
+        Column("as good as the chosen", True),
         Column("fit", True),
         Column("predict 1,000 rows", True),
     )
@@ -111,7 +115,7 @@ def _times(record: RunRecord, detail: Detail) -> Table:
         for standing in shown
     ]
     note = (
-        "“As good as the best” is the probability that the difference does not matter in "
+        "“As good as the chosen” is the probability that the difference does not matter in "
         "practice. " + rest
     )
     return Table("Times of the models", heads, rows, note.strip())

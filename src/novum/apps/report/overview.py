@@ -245,11 +245,12 @@ def _plan(record: RunRecord, detail: Detail) -> list[Block]:
     plan = record.plan
     budget = plan.budget_seconds
     within = "" if budget is None else f" with a budget of {seconds(budget)}"
+    inner = f", each with {counted(plan.inner_folds, 'inner fold')} to tune"
+    inner = inner if is_tuned(plan) else ""
     blocks: list[Block] = [
         Paragraph(
             f"The preset “{plan.preset}”{within} was turned into this plan before the first fit: "
-            f"{folds_in_words(plan)}, each with {counted(plan.inner_folds, 'inner fold')} "
-            f"to tune, seed {plan.seed}. "
+            f"{folds_in_words(plan)}{inner}, seed {plan.seed}. "
             "The same plan gives the same models on any machine."
         )
     ]
@@ -278,6 +279,11 @@ def folds_in_words(plan: PlanRecord) -> str:
     """
     words = counted(plan.folds, "fold")
     return words if plan.repeats == 1 else f"{words}, repeated {counted(plan.repeats, 'time')}"
+
+
+def is_tuned(plan: PlanRecord) -> bool:
+    """Whether any model has settings that are chosen on inner folds."""
+    return any(trial.n_candidates > 1 for trial in plan.trials)
 
 
 def _row(trial: PlannedTrial) -> tuple[Cell | str, ...]:
@@ -330,7 +336,7 @@ def _settings(record: RunRecord, detail: Detail) -> list[Block]:
 
 def _words(value: Any) -> str:
     """A setting as text; nested ones as JSON."""
-    if value is None:
+    if value is None or value in ((), []):
         return "not given"
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -110,7 +110,7 @@ def document(title: str, head_of_page: Markup, sections: list[Section], version:
     maker = f"Made by {by} from run.json. This file loads nothing and runs nothing."
     body = element(
         "body",
-        element("a", "Skip to what was learned", class_="skip", href="#main"),
+        element("a", "Skip to the content", class_="skip", href="#main"),
         head_of_page,
         element("nav", element("ol", links), aria_label="Contents"),
         element("main", (s.as_html() for s in sections), id="main", tabindex="-1"),

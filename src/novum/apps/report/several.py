@@ -70,7 +70,7 @@ def target_sections(record: SeveralRecord, detail: Detail) -> dict[str, Callable
     else:
         for place, run in enumerate(record.runs):
             sections[run.task.target] = partial(_target, record, place, detail)
-    sections["Table"] = partial(data_section, record.runs[0], replace(detail, pictures=False))
+    sections["Table"] = partial(_table, record, detail)
     sections["Not done"] = partial(_omissions, record, detail)
     return sections
 
@@ -89,6 +89,16 @@ def _target(record: SeveralRecord, place: int, detail: Detail) -> Section:
     words = f"Everything about this target is in {record.folders[place]}/report.html."
     blocks.append(Paragraph(words, "quiet"))
     return Section(f"target-{place + 1}", label(name, 80), label(name, 40), blocks)
+
+
+def _table(record: SeveralRecord, detail: Detail) -> Section:
+    """The table as the run of the first target saw it."""
+    section = data_section(record.runs[0], replace(detail, pictures=False))
+    said = (
+        f"As it was read to predict {label(record.targets[0], 80)}; the pages of the others say "
+        "how it was read for them."
+    )
+    return replace(section, blocks=[Paragraph(said, "quiet"), *section.blocks])
 
 
 def _labels(record: SeveralRecord, detail: Detail) -> Section:

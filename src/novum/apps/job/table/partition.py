@@ -176,7 +176,7 @@ def _stratified(task: Task, wanted: int, seed: int) -> tuple[Integers, str]:
         [by_stratum[start : start + take] for start, take in zip(starts, takes, strict=True)]
     )
     how = "class" if task.is_classification else "tenth of the target's values"
-    return task.labeled[chosen], f"{len(chosen):,} rows drawn at random within each {how}"
+    return task.labeled[chosen], f"{len(chosen):,} rows, drawn at random within each {how}"
 
 
 def apportion(counts: Integers, wanted: int) -> Integers:
