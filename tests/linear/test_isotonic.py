@@ -72,6 +72,22 @@ def test_of_levels_only_the_order_counts() -> None:
     assert model.predict(table).tolist() == [1.5, 6.0, 6.0]
 
 
+def test_values_that_hardly_differ_and_single_precision() -> None:
+    rows, targets = [3e-310, 5e-310, 2.0, -4e-310], [2.0, 3.0, 7.0, 0.0]
+    ours = IsotonicRegression().fit(rows, targets)
+    np.testing.assert_allclose(ours.predict([4e-310, -0.5e-310, 1.0]), [2.5, 1.0, 5.0], rtol=1e-9)
+    table = np.array([[1.0], [2.0], [4.0]], np.float32)
+    ours, theirs = (
+        kind(out_of_bounds="clip").fit(table, [0.0, 1.0, 5.0])
+        for kind in (IsotonicRegression, OtherIsotonic)
+    )
+    for name in ("X_thresholds_", "y_thresholds_", "X_min_"):
+        assert getattr(ours, name).dtype == getattr(theirs, name).dtype == np.float32
+    assert ours.predict(table).dtype == theirs.predict(table).dtype == np.float32
+    np.testing.assert_array_equal(ours.predict(table + 1), theirs.predict(table + 1))
+    assert ours.predict([[1.0]]).dtype == np.float64
+
+
 def test_beyond_the_range_of_training() -> None:
     model = IsotonicRegression().fit([1.0, 2.0], [1.0, 3.0])
     assert np.isnan(model.predict([0.0, 9.0])).all()

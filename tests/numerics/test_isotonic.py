@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from novum.numerics import fit_isotonic
+from novum.numerics import fit_isotonic, interpolate
 from tests.evaluation.decisions.definitions import isotonic_by_minimax
 
 cases = st.lists(
@@ -51,6 +52,27 @@ def test_no_monotone_function_has_less_log_loss(rows: Any, data: Any) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         own = -np.where(t == 1, np.log(best), np.log(1 - best)).sum()
     assert own <= -np.where(t == 1, np.log(other), np.log(1 - other)).sum() + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("knots", "values"),
+    [
+        ([0.0, 4e-320, 1.0, 3.0], [-1.0, 2.0, 2.0, 5.0]),
+        ([-1.7e308, 1.0, 1.6e308], [0.0, 0.25, 1.0]),
+        ([0.0, 1e-200, 1.0], [-1.5e308, 1.7e308, 1.7e308]),
+        ([0.0, 1e300, 1.5e308], [0.0, 1e-20, 3e-20]),
+    ],
+)
+def test_between_knots_of_any_distance(knots: Any, values: Any) -> None:
+    shares = np.array([0.0, 0.125, 0.5, 0.875])
+    for a, b, low, high in zip(knots, knots[1:], values, values[1:], strict=False):
+        x = [float(Fraction(a) + Fraction(s) * (Fraction(b) - Fraction(a))) for s in shares]
+        for point in x:
+            share = (Fraction(point) - Fraction(a)) / (Fraction(b) - Fraction(a))
+            true = float(Fraction(low) + share * (Fraction(high) - Fraction(low)))
+            assert float(interpolate(point, knots, values)) == pytest.approx(true, rel=1e-12)
+    grid = np.sort(np.concatenate([np.array(knots) * s for s in np.linspace(0, 1, 41)]))
+    assert (np.diff(interpolate(grid, knots, values)) >= 0).all()
 
 
 def test_weight_two_is_the_case_twice_and_zero_absent() -> None:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
-from novum.core.runtime import fit_context, fitting
+from novum.core.runtime import answered, fit_context, fitting, round_attributes
 from novum.core.tables import Kind, Sample, Schema, check_features, check_sample
 from novum.numerics import Array, Floats, IsotonicMap, fit_isotonic
 
@@ -119,6 +119,8 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Learner):
                 residual=best.residual,
                 seconds=watch.seconds,
             )
+            corners = ("X_thresholds_", "y_thresholds_", "X_min_", "X_max_")
+            round_attributes(self, X, *corners)
         return self
 
     @property
@@ -138,7 +140,8 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Learner):
                 f"Row {row} has the value {x[row]:g}, which is below or above the range of "
                 f"training, {self.X_min_:g} to {self.X_max_:g}. Set out_of_bounds='clip' or 'nan'."
             )
-        return np.where(beyond & (self.out_of_bounds == "nan"), np.nan, function(x))
+        values = np.where(beyond & (self.out_of_bounds == "nan"), np.nan, function(x))
+        return answered(self.y_thresholds_, X, values)
 
     def transform(self, X: Any) -> Floats:
         """As `predict`; a step of a pipeline."""

@@ -40,7 +40,7 @@ from novum.numerics.eigen import EigenPairs, power_iteration, rayleigh_quotient
 from novum.numerics.equal_rows import distinct_rows as distinct_rows
 from novum.numerics.equal_rows import row_digests as row_digests
 from novum.numerics.exponential import exp_of_negative, log_of_positive
-from novum.numerics.isotonic import IsotonicMap, fit_isotonic
+from novum.numerics.isotonic import IsotonicMap, fit_isotonic, interpolate
 from novum.numerics.jit import (
     as_argument,
     fast_inner_kernel,
@@ -246,6 +246,7 @@ __all__ = [
     "gradient_descent",
     "held_over_fork",
     "inner_kernel",
+    "interpolate",
     "inverse_triangle",
     "invert",
     "is_closed",

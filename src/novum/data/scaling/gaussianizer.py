@@ -21,7 +21,7 @@ from novum.core.learners import Certificate, Verdict, parameter
 from novum.core.tables import Sample
 from novum.data.scaling.counted_values import CountedValues
 from novum.data.scaling.transformer import ScalingStatistics, ScalingTransformer, seen
-from novum.numerics import Floats, Mask
+from novum.numerics import Floats, Mask, interpolate
 
 
 class Gaussianizer(ScalingTransformer):
@@ -103,7 +103,7 @@ class Gaussianizer(ScalingTransformer):
             known = ~np.isnan(X[:, j])
             if known.any():
                 knots = _fractions(values, values, weights)
-                out[known, j] = np.interp(special.ndtr(X[known, j]), knots, values)
+                out[known, j] = interpolate(special.ndtr(X[known, j]), knots, values)
         return out
 
 
