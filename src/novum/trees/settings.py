@@ -166,8 +166,14 @@ def n_features(max_features: Any, n_columns: int) -> int | None:
     return None if count >= n_columns else count
 
 
-def monotone_signs(constraints: Any, rows: CellRows) -> tuple[int, ...]:
-    """Per column 1 if predictions must not fall along it, -1 if they must not rise, else 0."""
+def monotone_signs(
+    constraints: Any, rows: CellRows, has_one_score: bool | None = None
+) -> tuple[int, ...]:
+    """Per column 1 if predictions must not fall along it, -1 if they must not rise, else 0.
+
+    Of classes that is said of a score that orders them; unless it is known whether there is one,
+    two classes have it.
+    """
     if constraints is None:
         return ()
     signs = _listed_signs(constraints, rows.schema)
@@ -189,10 +195,13 @@ def monotone_signs(constraints: Any, rows: CellRows) -> tuple[int, ...]:
             "Monotonicity constraints are not supported with multiple outputs. Fit one model for "
             "each target."
         )
-    if rows.n_classes is not None and rows.n_classes[0] > 2:
+    if has_one_score is None:
+        has_one_score = rows.n_classes is None or rows.n_classes[0] <= 2
+    if not has_one_score:
         raise InputError(
-            "Monotonicity constraints are not supported with multiclass classification. Use "
-            "OneVsRestClassifier, or two classes."
+            "Monotonicity constraints are not supported with multiclass classification, where "
+            "every class has a score. Use OneVsRestClassifier, two classes, or for classes with an "
+            "order GradientBoostingClassifier('ordinal')."
         )
     return signs
 

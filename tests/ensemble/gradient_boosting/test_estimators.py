@@ -17,10 +17,13 @@ from novum.core.learners import Case
 from novum.core.learners.contracts import check_name, estimator_checks
 from novum.ensemble import (
     AdaBoostClassifier,
+    CustomLoss,
     EarlyStopping,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HuberLoss,
+    SoftmaxLoss,
+    SquaredLoss,
 )
 from tests.trees.forest_tables import mixed_labels, mixed_numbers, mixed_table
 
@@ -85,6 +88,58 @@ def test_the_training_loss_falls_and_the_certificate_says_why_it_ended() -> None
     np.testing.assert_allclose(constant.predict(X[:3]), 3.0)
 
 
+def rare_levels(n: int = 400) -> tuple[Any, Any]:
+    """Two columns that tell, and twelve of too few ones for any leaf."""
+    rng = np.random.default_rng(7)
+    told = rng.normal(size=(n, 2))
+    X = np.column_stack([told, rng.random((n, 12)) < 0.02]).astype(float)
+    return X, told[:, 0] - 2 * np.abs(told[:, 1])
+
+
+def test_a_round_without_a_split_is_no_end_where_the_next_draws_other_columns() -> None:
+    X, y = rare_levels()
+    model = GradientBoostingRegressor(max_features=1, n_estimators=150, random_state=0).fit(X, y)
+    assert model.n_estimators_ == 150
+    sizes = np.diff(model.forests_[0].tree_start)
+    assert sizes[0] == 1 < sizes.max()
+    assert model.score(X, y) > 0.5
+    classes = np.digitize(y, [-2.5, -1.0])
+    boosted = GradientBoostingClassifier(max_features="log2", random_state=0).fit(X, classes)
+    assert boosted.n_estimators_ == 100
+    assert boosted.score(X, classes) > 0.85
+
+
+def test_a_leaf_that_is_not_zero_is_no_end() -> None:
+    X, y = rare_levels()
+    far = CustomLoss(
+        lambda y, f: (f - y) ** 2 / 2, lambda y, f: f - y, lambda y, _: np.ones(len(y)), first=-90.0
+    )
+    model = GradientBoostingRegressor(far, n_estimators=200, random_state=0).fit(X, y)
+    assert len(model.forests_[0].value) > model.n_estimators_ == 200
+    assert model.score(X, y) > 0.9
+    # Until the constant is the best one, and then no further.
+    ends = GradientBoostingRegressor(far, n_estimators=5000, max_features=0.5, random_state=0)
+    ends.fit(np.zeros((400, 4)), y)
+    assert 50 < ends.n_estimators_ < 500
+    assert ends.predict([[0.0] * 4])[0] == pytest.approx(y.mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_features": 0.3}, {"subsample": 0.5}])
+@pytest.mark.parametrize("loss", ["squared_error", "huber", "quantile", "poisson", "gamma"])
+def test_rounds_end_where_nothing_can_differ(loss: str, settings: Any) -> None:
+    X, y = rare_levels()
+    model = GradientBoostingRegressor(loss, n_estimators=10_000, random_state=0, **settings)
+    assert model.fit(X, np.full(400, 0.7)).n_estimators_ < 50
+    assert model.certificate_.details["stopped_by"] == "no split"
+    np.testing.assert_allclose(model.predict(X), 0.7, rtol=1e-15)
+    if "subsample" not in settings:
+        assert model.fit(X[:, 2:], np.exp(y)).n_estimators_ < 1000
+        classes = np.arange(400) % 3
+        for kind in ("log_loss", "ordinal"):
+            still = GradientBoostingClassifier(kind, n_estimators=10_000, **settings)
+            assert still.fit(np.zeros((400, 5)), classes).n_estimators_ == 1
+
+
 def test_stages_lead_to_the_prediction() -> None:
     iris = load_iris(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=7).fit(*iris)
@@ -135,7 +190,7 @@ def test_early_stopping_out_of_bag_needs_a_bag() -> None:
         EarlyStopping("bag")
 
 
-class Interrupting(HuberLoss):
+class Interrupting(SquaredLoss):
     """A loss during which somebody presses Ctrl-C."""
 
     calls = 0
@@ -175,6 +230,28 @@ def test_an_order_of_classes() -> None:
         -np.log(probabilities[np.arange(len(levels)), levels]).mean()
     )
     assert model.score(X, levels) > 0.7
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_order_of_classes_may_have_to_rise_along_columns(sign: int) -> None:
+    rng = np.random.default_rng(3)
+    Z = rng.uniform(-1, 1, size=(500, 3))
+    Z[rng.random(Z.shape) < 0.1] = np.nan
+    middle = np.nan_to_num(np.sin(4 * Z[:, 0]) + Z[:, 1])
+    levels = np.digitize(middle + rng.normal(size=500), [-1, 0, 1])
+    signs = [sign, 0, -sign]
+    model = GradientBoostingClassifier("ordinal", monotonic_cst=signs, min_samples_leaf=5)
+    model.fit(Z, levels)
+    for column, way in enumerate(signs):
+        rows = np.repeat(Z[:60], 41, axis=0)
+        rows[:, column] = np.tile(np.linspace(-1.1, 1.1, 41), 60)
+        above = 1 - model.predict_proba(rows).cumsum(axis=1)[:, :-1].reshape(60, 41, 3)
+        steps = np.diff(above, axis=1)
+        assert (way * steps >= -1e-12).all()
+    with pytest.raises(InputError, match="every class has a score"):
+        GradientBoostingClassifier(monotonic_cst=signs).fit(Z, levels)
+    with pytest.raises(InputError, match="every class has a score"):
+        GradientBoostingClassifier(SoftmaxLoss(), monotonic_cst=signs).fit(Z, levels > 1)
 
 
 def test_models_of_files_predict_the_same(tmp_path: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,17 @@ SMOOTH: list[tuple[Loss, Any, int]] = [
     (SoftmaxLoss(), THREE, 3),
     (OrdinalLoss((-0.5, 1.0)), THREE, 1),
 ]
+OWN: list[tuple[Loss, Any, int]] = [
+    # exp(f) is the mean, and one Newton step from 0 overflows.
+    (CustomLoss(lambda y, f: np.exp(f) - y * f, lambda y, f: np.exp(f) - y, lambda _, f: np.exp(f)),
+     1e4 * POSITIVE, 1),
+    # A bound in place of the curvature, 1e6 steps away.
+    (CustomLoss(lambda y, f: np.abs(f - y) + np.log1p(np.exp(-2 * np.abs(f - y))),
+                lambda y, f: np.tanh(f - y), lambda y, _: np.ones(len(y))), 1e6 + POSITIVE, 1),
+    # No curvature at all.
+    (CustomLoss(lambda y, f: (y - f) * (0.3 - (y < f)), lambda y, f: (y < f) - 0.3,
+                lambda y, _: np.zeros(len(y))), POSITIVE, 1),
+]  # fmt: skip
 LINEAR: list[tuple[Loss, Any, int]] = [
     (AbsoluteLoss(), POSITIVE, 1),
     (QuantileLoss(0.8), POSITIVE, 1),
@@ -65,7 +77,7 @@ def test_gradients_are_derivatives(loss: Loss, y: Any, K: int) -> None:
     assert (h is None) == loss.is_flat
 
 
-@pytest.mark.parametrize(("loss", "y", "K"), [*SMOOTH[:1], *SMOOTH[2:7], *LINEAR])
+@pytest.mark.parametrize(("loss", "y", "K"), [*SMOOTH[:7], *OWN, *LINEAR])
 def test_starts_are_the_best_constants(loss: Loss, y: Any, K: int) -> None:
     start = loss.start(y, WEIGHT)
 
@@ -112,10 +124,26 @@ def test_a_loss_of_ones_own_is_the_same_as_ours() -> None:
         lambda y, f: (y - f) ** 2 / 2,
         lambda y, f: f - y,
         lambda y, _: np.ones(len(y)),
-        first=float(y.mean()),
     )
-    one = GradientBoostingRegressor(own).fit(X, y).predict(X)
-    np.testing.assert_allclose(one, GradientBoostingRegressor().fit(X, y).predict(X), atol=1e-6)
+    for away in (0.0, 1e4):
+        one = GradientBoostingRegressor(own).fit(X, y + away).predict(X)
+        other = GradientBoostingRegressor().fit(X, y + away).predict(X)
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_a_loss_that_falls_for_ever_starts_where_it_was_told() -> None:
+    falling = CustomLoss(
+        lambda _, f: -f, lambda y, _: -np.ones(len(y)), lambda y, _: np.ones(len(y))
+    )
+    assert falling.start(POSITIVE, WEIGHT).tolist() == [0.0]
+    root = CustomLoss(
+        lambda y, f: (np.log(f) - np.log(y)) ** 2 / 2,
+        lambda y, f: (np.log(f) - np.log(y)) / f,
+        lambda _, f: 1 / f**2,
+    )
+    with pytest.raises(InputError, match="one finite number"), np.errstate(all="ignore"):
+        root.start(POSITIVE, WEIGHT)
+    assert replace(root, first=2.0).start(POSITIVE, WEIGHT).tolist() == [2.0]
 
 
 @pytest.mark.parametrize(

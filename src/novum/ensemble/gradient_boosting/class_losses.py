@@ -52,6 +52,7 @@ class SoftmaxLoss(Loss):
     """`log sum_k exp(f_k) - f_y` of any number of classes, one tree each in a round."""
 
     takes = "classes"
+    has_one_score = False
     most_curved = 0.25
 
     def start(self, y: Floats, weight: Floats) -> Floats:

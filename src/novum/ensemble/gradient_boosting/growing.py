@@ -212,6 +212,7 @@ class TreeGrower:
         out_scores: Floats,
         rows: Codes | None = None,
         leaf_value: Callable[[Codes], float | None] | None = None,
+        n_columns: int | None = None,
     ) -> GrownTree:
         """Grows a tree and adds what it says to the scores of all rows.
 
@@ -226,6 +227,8 @@ class TreeGrower:
             Ascending rows that the tree learns from; all by default.
         leaf_value : callable, optional
             From the rows of a leaf to its value where Newton's is not wanted.
+        n_columns : int, optional
+            That a node tries; as many as the rules say by default.
         """
         from novum.ensemble.gradient_boosting import tree_kernels as kernels
 
@@ -234,6 +237,7 @@ class TreeGrower:
         curvature = self.nothing if h is None else np.ascontiguousarray(h)
         of_rows = (np.ascontiguousarray(g), curvature, self.weight)
         rounding = self._units(of_rows, loss)
+        self.options[at.N_TRIED] = min(n_columns or self.rules.n_columns, _NO_LIMIT)
         kernels.round_gradients(of_rows, self.is_whole, *rounding, n > _COARSE, self.words)
         integers, floats, branches = self.nodes
         integers[0], floats[0] = self.root
@@ -267,7 +271,7 @@ class TreeGrower:
         return GrownTree(integers[:n_nodes].copy(), floats[:n_nodes, at.GAIN].copy(), kept, value)
 
     def _write_rules(self) -> None:
-        """What kernels need to know of the rules; `_units` fills in what a tree's gradients say."""
+        """What kernels need to know of the rules; `grow` fills in what a tree asks for."""
         rules, most = self.rules, _NO_LIMIT
         self.options = np.array(
             [
@@ -276,7 +280,7 @@ class TreeGrower:
                 most if rules.max_depth is None else rules.max_depth,
                 max(math.ceil(rules.min_rows * self.unit * (1 - 1e-10)), 1),
                 0,
-                min(rules.n_columns, most),
+                0,
             ],
             np.int64,
         )

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import optimize
 
 from novum.core.errors import InputError
 from novum.numerics import Floats
@@ -40,6 +41,8 @@ class Loss(ABC):
 
     # Whether targets are numbers or codes of classes.
     takes: ClassVar[str] = "numbers"
+    # Whether answers rise or fall with one score.
+    has_one_score: ClassVar[bool] = True
     # Whether every row has curvature 1.
     is_flat: ClassVar[bool] = False
     # The largest curvature of a row, if it is known.
@@ -93,7 +96,8 @@ class SquaredLoss(Loss):
     most_curved = 1.0
 
     def start(self, y: Floats, weight: Floats) -> Floats:
-        return np.array([np.average(y, weights=weight)])
+        # The rounded mean of equal numbers may be none of them.
+        return np.array([np.clip(np.average(y, weights=weight), y.min(), y.max())])
 
     def values(self, scores: Floats, y: Floats) -> Floats:
         return np.asarray((y - scores[0]) ** 2 / 2)
@@ -180,7 +184,9 @@ class HuberLoss(Loss):
         return replace(self, width=max(width, 1e-300))
 
     def start(self, y: Floats, weight: Floats) -> Floats:
-        return np.array([weighted_quantile(y, weight, 0.5)])
+        middle = weighted_quantile(y, weight, 0.5)
+        loss = self.fitted(np.full((1, len(y)), middle), y, weight)
+        return np.array([best_constant(loss, y, weight, middle)])
 
     def values(self, scores: Floats, y: Floats) -> Floats:
         size = np.abs(y - scores[0])
@@ -308,8 +314,9 @@ class CustomLoss(Loss):
         long; an upper bound of the curvature makes them safe.
     link : callable, optional
         From scores to predictions; they are the same by default.
-    first : float
-        The score that boosting starts from.
+    first : float, optional
+        The score that boosting starts from; by default the best constant, which is looked for
+        from 0 downhill.
 
     Examples
     --------
@@ -323,10 +330,10 @@ class CustomLoss(Loss):
     gradient: Callable[[Floats, Floats], Floats]
     curvature: Callable[[Floats, Floats], Floats]
     link: Callable[[Floats], Floats] | None = None
-    first: float = 0.0
+    first: float | None = None
 
-    def start(self, y: Floats, weight: Floats) -> Floats:  # noqa: ARG002
-        return np.array([float(self.first)])
+    def start(self, y: Floats, weight: Floats) -> Floats:
+        return np.array([best_constant(self, y, weight) if self.first is None else self.first])
 
     def values(self, scores: Floats, y: Floats) -> Floats:
         return self._checked("value", self.value(y, scores[0]), y)
@@ -365,6 +372,47 @@ NAMED_LOSSES: dict[str, Loss] = {
     "gamma": GammaLoss(),
     "tweedie": TweedieLoss(),
 }
+
+
+def best_constant(loss: Loss, y: Floats, weight: Floats, first: float = 0.0) -> float:
+    """The score of least loss for all rows, from `first` downhill.
+
+    Newton's step, doubled until the sum of gradients has changed its sign, and Brent's method in
+    between. Where a step leads out of what the loss is defined for, it is halved; a loss that falls
+    for ever has no best constant, and `first` stays.
+
+    Examples
+    --------
+    >>> best_constant(HuberLoss(None, 1.0), np.array([0.0, 1.0, 9.0]), np.ones(3), first=0.0)
+    1.0
+    """
+
+    def slopes(score: float) -> tuple[float, float]:
+        with np.errstate(all="ignore"):
+            g, h = loss.gradients(np.full((1, len(y)), score), y)
+            return float(weight @ g[0]), float(weight.sum() if h is None else weight @ h[0])
+
+    def slope(score: float) -> float:
+        try:
+            return slopes(score)[0]
+        except InputError:
+            return np.nan
+
+    total, curvature = slopes(first)
+    step = -total / curvature if curvature > 0 else -float(np.sign(total))
+    near, far, outside = first, first + step, np.nan
+    while far != near and np.isfinite(far):
+        at_far = slope(far)
+        if at_far * total <= 0:
+            width = max(1e-15 * abs(far - near), np.finfo(float).tiny)
+            limits: dict[str, Any] = {"xtol": width, "rtol": 1e-15, "maxiter": 5000}
+            return float(optimize.brentq(slope, near, far, **limits, disp=False))
+        if np.isnan(at_far):
+            outside = far
+        else:
+            near, step = far, 2 * step
+        far = near + step if np.isnan(outside) else (near + outside) / 2
+    return first
 
 
 def weighted_quantile(x: Floats, weight: Floats, q: float) -> float:

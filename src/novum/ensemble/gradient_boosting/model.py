@@ -57,8 +57,6 @@ from novum.trees import (
     with_classes,
 )
 
-# Rows beyond which the loss is looked at in every tenth round only.
-_MANY_ROWS = 10_000
 _MOST_GROUPS = 64
 
 
@@ -87,7 +85,8 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
     max_bins : int
         Columns of more distinct values are cut at as many quantiles.
     monotonic_cst : array-like or dict of -1, 0, 1
-        Columns along which predictions never fall (1), or never rise (-1).
+        Columns along which predictions never fall (1), or never rise (-1); of two classes the
+        probability of the second, of an order that of every class and those above it.
     interaction_cst : "no_interactions" or list of lists of columns
         Columns that may meet on one way down a tree; those in no list are one more list.
     categorical_features : "auto", "all", None, mask, names or indices
@@ -200,7 +199,7 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
                 "has others. Choose another loss, or look at the least and largest target."
             )
         self.schema_ = rows.schema
-        rounds = Rounds(self, self._rules(rows), rows, table, codes, loss, earlier)
+        rounds = Rounds(self, self._rules(rows, loss), rows, table, codes, loss, earlier)
         with track(self, total=self.n_estimators) as progress:
             stopped_by = rounds.run(progress)
         rounds.store(stopped_by, watch.seconds)
@@ -221,7 +220,7 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
                 "that are there when warm_start==True. Raise it, or set warm_start=False."
             )
 
-    def _rules(self, rows: CellRows) -> TreeRules:
+    def _rules(self, rows: CellRows, loss: Loss) -> TreeRules:
         p = rows.schema.n_columns
         return TreeRules(
             max_leaves=self.max_leaf_nodes,
@@ -231,7 +230,7 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
             penalty=float(self.l2_regularization),
             rate=float(self.learning_rate),
             n_columns=_n_tried(self.max_features, p),
-            signs=monotone_signs(self.monotonic_cst, rows),
+            signs=monotone_signs(self.monotonic_cst, rows, loss.has_one_score),
             groups=interaction_groups(self.interaction_cst, rows.schema),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import Any
 
@@ -25,6 +25,8 @@ from novum.trees import CellRows, Forest, forest_sums
 
 # Rows beyond which the training loss is looked at in every tenth round only.
 _MANY_ROWS = 10_000
+# Gradients whose sum is smaller than this share of their sizes cancel but for rounding.
+_ROUNDING = 1e-12
 
 
 class Rounds:
@@ -114,7 +116,7 @@ class Rounds:
                 check_cancelled()
                 drawn = self._drawn(number)
                 before = self._judged_values(drawn)
-                grew = self._round(drawn)
+                is_still = self._round(drawn)
                 if self.rows.n_rows <= _MANY_ROWS or number % 10 == 9:
                     self.trace.append(self._training_loss())
                 if best is not None:
@@ -123,7 +125,7 @@ class Rounds:
                         return "early stopping"
                 if progress.advance():
                     return "callback"
-                if not grew and drawn is None:
+                if is_still and self._is_settled():
                     return "no split"
         except KeyboardInterrupt:
             rounds = min(map(len, self.trees))
@@ -144,14 +146,23 @@ class Rounds:
         return drawn
 
     def _round(self, drawn: Codes | None) -> bool:
-        """One tree for each output; whether any of them has a split."""
-        grew = False
-        rows = drawn if drawn is not None else self.seen if len(self.held) else None
+        """One tree for each output; whether none of them has a split or moves a score."""
         self._fit_losses()
+        is_still = True
+        for k, (tree, gradient) in enumerate(self._grown(self.scores, drawn)):
+            self.trees[k].append(tree)
+            is_still &= len(tree.value) == 1 and self._is_still(k, tree, gradient, drawn)
+        return is_still
+
+    def _grown(
+        self, scores: Floats, drawn: Codes | None, n_columns: int | None = None
+    ) -> Iterator[tuple[GrownTree, Floats]]:
+        """A tree for each output, added to `scores`, and the gradients that it was grown on."""
+        rows = drawn if drawn is not None else self.seen if len(self.held) else None
         for part, loss in enumerate(self.losses):
-            y, scores = self.targets[:, part], self.scores[self._of(part)]
-            g, h = loss.gradients(scores, y)
-            residuals = y - scores[0]
+            y, own = self.targets[:, part], scores[self._of(part)]
+            g, h = loss.gradients(own, y)
+            residuals = y - own[0]
             has_own_values = type(loss).leaf_value is not Loss.leaf_value
 
             def of_leaf(
@@ -162,10 +173,31 @@ class Rounds:
             for k in range(self.n_outputs):
                 curvature = None if h is None else h[k]
                 leaf_value = of_leaf if has_own_values else None
-                tree = self.grower.grow(g[k], curvature, loss, scores[k], rows, leaf_value)
-                self.trees[part * self.n_outputs + k].append(tree)
-                grew |= len(tree.value) > 1
-        return grew
+                grow = self.grower.grow
+                yield grow(g[k], curvature, loss, own[k], rows, leaf_value, n_columns), g[k]
+
+    def _is_still(self, k: int, tree: GrownTree, gradient: Floats, drawn: Codes | None) -> bool:
+        """Whether a tree of one leaf changes nothing, nor would one on other rows.
+
+        Other rows have other leaves, unless all gradients are zero. Of all rows the leaf is zero
+        but for rounding where their gradients cancel.
+        """
+        gradient = gradient[self.seen]
+        if drawn is not None:
+            return not gradient.any()
+        weight, scores = self.weight[self.seen], self.scores[k]
+        if abs(weight @ gradient) <= _ROUNDING * (weight @ np.abs(gradient)):
+            return True
+        return bool((scores + tree.value[0] == scores).all())
+
+    def _is_settled(self) -> bool:
+        """Whether no choice of columns makes a further round differ from one that was still."""
+        self._fit_losses()
+        trees = self._grown(self.scores.copy(), None, self.rows.schema.n_columns)
+        return all(
+            len(tree.value) == 1 and self._is_still(k, tree, gradient, None)
+            for k, (tree, gradient) in enumerate(trees)
+        )
 
     def _fit_losses(self) -> None:
         """Fits what losses learn besides scores, to the present ones."""
