@@ -87,8 +87,6 @@ def test_environments_that_break_their_word() -> None:
         LinearSarsa(100).fit(gymnasium.make("Pendulum-v1"))
     with pytest.raises(InputError, match="has no table `P`"):
         MarkovDecisionProcess.from_environment(gymnasium.make("CartPole-v1"))
-    with pytest.raises(InputError, match="no finite bounds"):
-        LinearSarsa(100).fit(gymnasium.make("CartPole-v1"))
 
 
 @pytest.mark.parametrize("agent", [LinearSarsa, LinearQLearning])
@@ -103,6 +101,37 @@ def test_linear_agents_learn_to_balance(agent: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.action_values(state), fitted.action_values(state))
     steps = fitted.steps_
     assert again.partial_fit(environment, 500).steps_ == steps + 500
+
+
+@pytest.mark.parametrize("count", [None, 4])
+def test_states_without_bounds_have_those_of_random_steps(count: int | None) -> None:
+    name = "CartPole-v1"
+    environment: Any = gymnasium.make(name) if count is None else gymnasium.make_vec(name, count)
+    space = gymnasium.make(name).observation_space
+    agent = LinearSarsa(8000, random_state=0).fit(environment)
+    low, high = np.array(agent.features_.low), np.array(agent.features_.high)
+    bounded = np.abs(space.high) < 1e6
+    assert bounded.any()
+    assert not bounded.all()
+    np.testing.assert_array_equal(low[bounded], space.low[bounded].astype(np.float64))
+    assert (np.abs(low - high)[~bounded] > 1.0).all()
+    assert agent.episode_returns_[-10:].mean() > 2 * agent.episode_returns_[:30].mean()
+
+
+class Wide(gymnasium.Env):
+    """Nine numbers in a box: too many for tiles."""
+
+    observation_space = gymnasium.spaces.Box(-1.0, 1.0, (9,))
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed, options=options)
+        return np.zeros(9), {}
+
+
+def test_tiles_of_many_numbers_are_refused_before_they_are_made() -> None:
+    with pytest.raises(InputError, match=r"States of 9 numbers would have .* tiles"):
+        LinearSarsa(100).fit(Wide())
 
 
 def test_tiles_in_one_call_are_the_plain_loop() -> None:

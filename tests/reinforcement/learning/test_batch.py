@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
+from novum.core import load, save
 from novum.core.errors import InputError
 from novum.reinforcement import (
     DivergenceWarning,
     FittedQ,
     FourierFeatures,
+    GridWorld,
     KernelFeatures,
     LeastSquaresPolicyIteration,
     MarkovDecisionProcess,
@@ -18,6 +23,7 @@ from novum.reinforcement import (
     StateIndicators,
     Steps,
     TileCoding,
+    Traces,
     difference_sums,
     least_squares_values,
     linear_differences,
@@ -64,14 +70,13 @@ def test_lstd_is_the_value_in_the_counted_chain_and_its_sums_add() -> None:
 def test_fitted_q_with_a_tree_is_a_table() -> None:
     from sklearn.tree import DecisionTreeRegressor
 
-    steps = Steps.from_traces(TRACES)
-    agent = FittedQ(DecisionTreeRegressor(), discount=0.9, max_iter=300).fit(steps)
+    agent = FittedQ(DecisionTreeRegressor(), discount=0.9, max_iter=300).fit(TRACES)
     counted = TRACES.process(0.9)
     order = [counted.states.position(s) for s in TRACES.states]
     best = solve(counted).action_values[order]
     values = agent.action_values(np.arange(4.0)[:, None])
     np.testing.assert_allclose(values, best, rtol=1e-4)
-    only = Steps.of([[0.0]], [0], [1.0], [[0.0]], [True], n_actions=2)
+    only = Steps.of([[0.0]], [0], [1.0], [[0.0]], [True], actions=[0, 1])
     with pytest.raises(InputError, match="Action 1 never occurs"):
         FittedQ(DecisionTreeRegressor()).fit(only)
 
@@ -119,3 +124,77 @@ def test_features_of_states() -> None:
         TileCoding((0.0,), (np.inf,))
     with pytest.raises(InputError, match="States have 3 numbers, and the features 2"):
         tiles.transform(np.zeros((1, 3)))
+
+
+ROOMS = ["attic", "cellar", "yard"]
+
+
+def _rooms(name: Any = str) -> Traces:
+    """Steps among three rooms; the way out of the last one pays."""
+    rng = np.random.default_rng(3)
+    episodes = []
+    for _ in range(60):
+        room, steps = 0, []
+        while room < 3 and len(steps) < 30:
+            move = str(rng.choice(["up", "down"]))
+            following = room + 1 if move == "down" else max(room - 1, 0)
+            after = None if following == 3 else name(ROOMS[following])
+            steps.append((name(ROOMS[room]), move, 5.0 if following == 3 else -1.0, after))
+            room = following
+        episodes.append(steps)
+    return Traces.of(episodes)
+
+
+@pytest.mark.parametrize("kind", ["features", "regressor"])
+def test_states_and_actions_keep_their_names(kind: str, tmp_path: Path) -> None:
+    from novum.linear import LinearRegression
+
+    traces = _rooms()
+    agent: Any = FittedQ(LinearRegression(), discount=0.9)
+    if kind == "features":
+        agent = LeastSquaresPolicyIteration(StateIndicators(3), discount=0.9)
+    agent.fit(traces)
+    # By hand: 5 in the yard, then -1 + 0.9 of it for each room before.
+    np.testing.assert_allclose(
+        agent.action_values(ROOMS)[:, agent.actions_.index("down")], [2.15, 3.5, 5.0], atol=1e-5
+    )
+    assert agent.predict(["yard", "attic"]) == ["down", "down"]
+    save(agent, tmp_path / "agent.novum")
+    assert load(tmp_path / "agent.novum").predict(np.array(ROOMS)) == ["down"] * 3
+    with pytest.raises(InputError, match="There is no state 'garden'"):
+        agent.predict(["garden"])
+    other = [ROOMS[2], ROOMS[0], ROOMS[1]]
+    turned = Traces.of(
+        [[(s, "down", -1.0, None) for s in other], [(s, "up", 0.0, None) for s in ROOMS]]
+    )
+    assert agent.fit(turned).predict(other) == ["up"] * 3
+
+
+def test_names_that_are_numbers_are_what_features_see() -> None:
+    world = GridWorld.notes()
+    best = solve(world.process)
+    seen = 0.8 * np.asarray(best.policy.weights) + 0.2 * Policy.uniform(world.process).weights
+    traces = simulate(world.process, seen, 1500, random_state=2)
+    places = [(1, 1), (1, 2), (1, 3), (2, 3), (3, 3)]
+    tiles = TileCoding((0.5, 0.5), (4.5, 3.5), tiles=4, tilings=1)
+    for features in (StateIndicators(11), tiles):
+        agent = LeastSquaresPolicyIteration(features, discount=0.99).fit(traces)
+        assert agent.predict(places) == [best.policy[place] for place in places]
+    # A state between those of the traces has numbers, but no name.
+    assert len(agent.predict([(1.2, 1.1)])) == 1
+    line = Traces.of([[(0.0, "on", 1.0, 0.5), (0.5, "on", 1.0, 8.0), (8.0, "on", 1.0, None)]])
+    weights = least_squares_values(line, FourierFeatures((0.0,), (8.0,), order=2), 1.0)
+    fits = FourierFeatures((0.0,), (8.0,), order=2).transform([[0.0], [0.5], [8.0]]) @ weights
+    np.testing.assert_allclose(fits, [3.0, 2.0, 1.0], atol=1e-6)
+
+
+def test_features_that_do_not_fit_the_states_are_refused() -> None:
+    with pytest.raises(InputError, match=r"TileCoding are features of numbers. Use StateIndic"):
+        least_squares_values(_rooms(), TileCoding((0.0,), (1.0,)), 0.9)
+    for states in ([[3]], [[-1]], [[0.5]], [[0, 1]]):
+        with pytest.raises(InputError, match=r"StateIndicators\(3\) take states .* 0 to 2"):
+            StateIndicators(3).transform(states)
+    named = Steps.of([[0.0], [1.0]], ["b", "a"], [1.0, 1.0], [[1.0], [2.0]], [False, True])
+    assert list(named.actions) == ["b", "a"]
+    with pytest.raises(InputError, match="There is no action 'c'"):
+        Steps.of([[0.0]], ["c"], [1.0], [[0.0]], [True], actions=["a", "b"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -70,6 +71,52 @@ def test_another_policy_is_judged_by_weights(known: bool) -> None:
     assert ("known" if known else "estimated") in repr(estimate)
     same = evaluate_off_policy(TRACES, UNIFORM, 0.9)
     assert same.effective_episodes == pytest.approx(same.n_episodes)
+
+
+def _coverage(mixing: float, n_episodes: int, repeats: int) -> tuple[float, float]:
+    """How often the interval holds for a shorter way through a corridor, and its mean width."""
+    ahead = {s: {"on": [(0.9, s + 1, -1.0), (0.1, s, -1.0)]} for s in range(4)}
+    back = {s: {"back": [(1.0, max(s - 1, 0), -1.0)]} for s in range(4)}
+    table = {s: ahead[s] | back[s] for s in range(4)}
+    process = MarkovDecisionProcess.from_outcomes(table, start=0)
+    judged = Policy.of(process, dict.fromkeys(range(4), "on"))
+    behavior = (1 - mixing) * judged.weights + mixing * Policy.uniform(process).weights
+    exact = policy_values(process, judged)[0]
+    held, width = 0, 0.0
+    for seed in range(repeats):
+        traces = simulate(process, behavior, n_episodes, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            estimate = evaluate_off_policy(traces, judged, 1.0)
+        held += estimate.low <= exact <= estimate.high
+        width += estimate.high - estimate.low
+    return held / repeats, width / repeats
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mixing", [0.2, 0.4, 0.6])
+@pytest.mark.parametrize("n_episodes", [30, 100, 1000])
+def test_intervals_hold_with_few_effective_episodes(mixing: float, n_episodes: int) -> None:
+    held, _ = _coverage(mixing, n_episodes, 200)
+    # Three standard errors of 200 draws below 0.95.
+    assert held >= 0.904
+
+
+def test_what_the_traces_may_not_show_widens_the_interval() -> None:
+    held, width = _coverage(0.6, 60, 40)
+    assert held >= 0.85
+    assert width > _coverage(0.6, 1000, 5)[1]
+    # By hand: weights 4, 1/4, 1/4.
+    traces = Traces.of(
+        [[("a", 0, 1.0, None, 0.2)], [("a", 1, 3.0, None, 0.8)], [("a", 1, 5.0, None, 0.8)]]
+    )
+    with pytest.warns(UserWarning, match="Up to 89% of the episodes of this policy may be miss"):
+        estimate = evaluate_off_policy(traces, {"a": {0: 0.8, 1: 0.2}}, 1.0)
+    weights = np.array([4.0, 0.25, 0.25])
+    assert estimate.value == pytest.approx(weights @ [1.0, 3.0, 5.0] / weights.sum())
+    assert estimate.hidden == pytest.approx(8 / 9)
+    assert estimate.low <= 1.0
+    assert estimate.high >= 8 / 9 * 5.0
 
 
 def test_what_is_refused() -> None:

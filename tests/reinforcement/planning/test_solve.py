@@ -246,3 +246,63 @@ def test_a_range_of_rewards_is_where_the_policy_stays_best() -> None:
                 changed[2, action] = value
                 other = solve(MarkovDecisionProcess(transitions, changed, 0.9))
                 assert (other.policy == plan.policy) == same
+
+
+def test_a_free_loop_is_no_reason_to_refuse_a_gain_on_the_way() -> None:
+    # Waiting costs nothing; a round through b and c pays 4, then costs 5.
+    table = {
+        "a": {"wait": [(1.0, "a", 0.0)], "go": [(0.5, "b", 0.0), (0.5, "a", 0.0)]},
+        "b": {"on": [(1.0, "c", 4.0)]},
+        "c": {"on": [(1.0, "a", -5.0)], "out": [(1.0, "end", -4.5)]},
+    }
+    plan = solve(MarkovDecisionProcess.from_outcomes(table))
+    assert plan.values.tolist() == [0.0, -0.5, -4.5, 0.0]
+    assert plan.policy["a"] == "wait"
+    table["b"]["on"] = [(1.0, "c", 5.0)]
+    with pytest.raises(InputError, match=r"Rewards that are not zero cancel out .*'a', 'b', 'c'"):
+        solve(MarkovDecisionProcess.from_outcomes(table))
+
+
+@given(st.integers(0, 10**6))
+def test_free_loops_and_gains_on_the_way_have_the_limit_of_discounts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 5))
+    table: dict[int, dict[int, list[tuple[float, int, float]]]] = {}
+    for s in range(n):
+        moves = int(rng.integers(1, 4))
+        rewards = rng.choice([0.0, 0.0, -3.0, 1.0 if s == 0 else -1.0], moves)
+        targets = rng.choice(n, (moves, 2))
+        steps = zip(targets.tolist(), rewards.tolist(), strict=True)
+        table[s] = {a: [(0.5, t, r) for t in two] for a, (two, r) in enumerate(steps)}
+        table[s][moves] = [(1.0, n, -2.0)]
+    near = solve(MarkovDecisionProcess.from_outcomes(table, 1 - 1e-8)).values
+    process, refusal = MarkovDecisionProcess.from_outcomes(table), ""
+    try:
+        values = solve(process).values
+    except InputError as error:
+        refusal = str(error)
+    if refusal:
+        assert "cancel out" in refusal or near.max() > 1e5
+    else:
+        np.testing.assert_allclose(values, near, atol=1e-4)
+
+
+def test_values_that_are_less_exact_than_the_policy_say_so() -> None:
+    slow = [[[1.0, 0, 0], [0, 1.0, 0], [0.01, 0, 0.99]]]
+    process = MarkovDecisionProcess(slow, [[0.3], [-2.0], [0.0]], 0.9999)
+    plan = solve(process, method="value_iteration", tol=1e-3)
+    within = plan.certificate.details["values_within"]
+    assert np.abs(plan.values[:2] - [3000.0, -20_000.0]).max() <= within
+    assert within > 1.0
+    assert f"the values are within {within:.2g} of the best ones" in repr(plan)
+    assert "the values are within" not in repr(solve(process))
+
+
+def test_actions_are_as_good_within_what_is_asked() -> None:
+    table = {"a": {"x": [(1.0, "end", 1.0)], "y": [(1.0, "end", 1.0 - 1e-12)]}}
+    table["a"]["z"] = [(1.0, "end", 0.9)]
+    plan = solve(MarkovDecisionProcess.from_outcomes(table))
+    assert plan.optimal_actions("a") == ["x", "y"]
+    assert plan.optimal_actions("a", within=0.0) == ["x"]
+    assert plan.optimal_actions("a", within=0.2) == ["x", "y", "z"]
+    assert plan.optimal_actions("end", within=0.2) == []

@@ -8,13 +8,17 @@ from sums that add up over steps, files and machines. LSPI (Lagoudakis and Parr 
 Q(s, a) and the policy that is best for the last weights, until these stay. Fitted Q iteration
 (Ernst and others 2005) fits any regressor to r + discount * max over a of Q(s', a), again and
 again.
+
+States and actions keep their names. Names that are numbers, or tuples of them, are what features
+and regressors see; `StateIndicators` give each name a feature of its own.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,9 +30,12 @@ from novum.core.errors import InputError
 from novum.core.learners import Certificate, ConvergenceWarning, Learner, Verdict, fitted, parameter
 from novum.core.runtime import check_cancelled, fit_context, fitting
 from novum.core.sums import Sums
+from novum.core.text import label_text, listed
 from novum.numerics import Floats, Integers
+from novum.reinforcement.learning.features import StateIndicators
 from novum.reinforcement.learning.linear_agents import DivergenceWarning
 from novum.reinforcement.learning.traces import Traces
+from novum.reinforcement.names import Names
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +46,10 @@ class Steps:
     ----------
     state, next_state : arrays (n, d)
     action : int64 array (n,)
+        Positions in `actions`.
     reward : array (n,)
     ends : bool array (n,)
-    n_actions : int
+    actions : names
     """
 
     state: Floats
@@ -49,52 +57,103 @@ class Steps:
     reward: Floats
     next_state: Floats
     ends: Any
-    n_actions: int
+    actions: Names
 
     @classmethod
     def of(
         cls,
         state: ArrayLike,
-        action: ArrayLike,
+        action: Sequence[Any] | ArrayLike,
         reward: ArrayLike,
         next_state: ArrayLike,
         ends: ArrayLike,
-        n_actions: int | None = None,
+        actions: Iterable[Any] | None = None,
     ) -> Steps:
-        """Checked arrays, one row for each step."""
+        """Checked arrays, one row for each step.
+
+        Parameters
+        ----------
+        action : names of the actions that were taken
+        actions : names of all actions, optional
+            By default 0, 1, ... up to the largest where actions are whole numbers, otherwise those
+            that occur, in their order.
+        """
         rows = np.atleast_2d(np.asarray(state, np.float64))
         following = np.atleast_2d(np.asarray(next_state, np.float64))
-        actions, gained = np.asarray(action), np.asarray(reward, np.float64)
-        if rows.shape != following.shape or not len(rows) == len(actions) == len(gained):
-            raise InputError("States, actions, rewards and next states have one row for each step.")
+        gained, over = np.asarray(reward, np.float64), np.asarray(ends, np.bool_)
+        taken = np.asarray(action)
+        lengths = {len(rows), len(taken), len(gained), len(over)}
+        if rows.shape != following.shape or len(lengths) > 1 or not len(taken):
+            raise InputError("States, actions, rewards, next states and ends have one row a step.")
         if not (np.isfinite(rows).all() and np.isfinite(gained).all()):
             raise InputError("States and rewards of steps are finite numbers.")
-        if not np.issubdtype(actions.dtype, np.integer) or actions.min() < 0:
-            raise InputError("Actions of steps are numbered 0, 1, ...")
-        count = int(actions.max()) + 1 if n_actions is None else n_actions
-        return cls(
-            rows, actions.astype(np.int64), gained, following, np.asarray(ends, np.bool_), count
-        )
+        if not np.isfinite(following[~over]).all():
+            raise InputError("Next states are finite numbers where the process goes on.")
+        if actions is None:
+            is_code = np.issubdtype(taken.dtype, np.integer) and taken.min() >= 0
+            actions = range(int(taken.max()) + 1) if is_code else dict.fromkeys(taken.tolist())
+        labels = actions if isinstance(actions, range) else list(actions)
+        names = Names.of(labels, len(labels), "action")
+        return cls(rows, names.codes(taken), gained, following, over, names)
+
+
+@dataclass(frozen=True, eq=False)
+class _StateRows:
+    """Features before and after each step, and the names of states whose features these are."""
+
+    now: Floats
+    ahead: Floats
+    states: Names | None
 
     @classmethod
-    def from_traces(cls, traces: Traces) -> Steps:
-        """Steps whose states are the codes of the traces."""
-        return cls(
-            traces.state[:, np.newaxis].astype(np.float64),
-            traces.action,
-            traces.reward,
-            traces.next_state[:, np.newaxis].astype(np.float64),
-            traces.ends,
-            len(traces.actions),
+    def of(cls, steps: Any, features: Any) -> _StateRows:
+        if isinstance(steps, Steps):
+            now = _rows(steps.state, None, features)
+            ahead = np.zeros_like(now)
+            ahead[~steps.ends] = _rows(steps.next_state[~steps.ends], None, features)
+            return cls(now, ahead, None)
+        if not isinstance(steps, Traces):
+            raise InputError(f"Learning from recorded steps takes Steps or Traces, got {steps!r}.")
+        table = _rows(list(steps.states), steps.states, features)
+        ahead = np.where(steps.ends[:, np.newaxis], 0.0, table[steps.next_state])
+        return cls(table[steps.state], ahead, steps.states)
+
+
+def _rows(states: Any, names: Names | None, features: Any = None) -> Floats:
+    """Features of states, whose names were those of traces or are their numbers.
+
+    Without features a state is its numbers, or has an indicator of its own where names are none.
+    """
+    has_numbers = names is None or _are_numbers(names)
+    if names is not None and features is None and not has_numbers:
+        features = StateIndicators(len(names))
+    if isinstance(features, StateIndicators) and names is not None:
+        return features.transform(names.codes(_as_names(states)))
+    if not has_numbers:
+        raise InputError(
+            f"The states are named {listed(list(names or ()))}, and {type(features).__name__} are "
+            f"features of numbers. Use StateIndicators({len(names or ())})."
         )
+    numbers = np.asarray(states, np.float64)
+    numbers = numbers[:, np.newaxis] if numbers.ndim == 1 and names is not None else numbers
+    rows = np.atleast_2d(numbers)
+    return rows if features is None else np.asarray(features.transform(rows))
 
 
-def _steps(given: Any) -> Steps:
-    if isinstance(given, Traces):
-        return Steps.from_traces(given)
-    if isinstance(given, Steps):
-        return given
-    raise InputError(f"Learning from recorded steps takes Steps or Traces, got {given!r}.")
+def _are_numbers(names: Names) -> bool:
+    """Whether all names are numbers, or tuples of equally many."""
+    if isinstance(names.labels, range):
+        return True
+    tuples = [label if isinstance(label, tuple) else (label,) for label in names.labels]
+    return len({len(label) for label in tuples}) == 1 and all(
+        isinstance(number, Real) for label in tuples for number in label
+    )
+
+
+def _as_names(states: Any) -> Sequence[Any]:
+    """One name for each row of an array."""
+    rows = states.tolist() if isinstance(states, np.ndarray) else list(states)
+    return [row[0] if isinstance(row, list) and len(row) == 1 else row for row in rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,19 +203,37 @@ def least_squares_values(steps: Any, features: Any, discount: float, ridge: floa
     >>> least_squares_values(traces, StateIndicators(2), 0.5).round(6).tolist()
     [2.0, 2.0]
     """
-    own = _steps(steps)
-    ahead = np.where(own.ends[:, np.newaxis], 0.0, features.transform(own.next_state))
-    sums = difference_sums(features.transform(own.state), ahead, own.reward, discount)
-    return sums.solved(ridge)
+    rows = _StateRows.of(steps, features)
+    return difference_sums(rows.now, rows.ahead, steps.reward, discount).solved(ridge)
 
 
-class LeastSquaresPolicyIteration(Learner):
+class _BatchAgent(Learner):
+    """What agents share that learn from recorded steps: names of states and of actions."""
+
+    states_: tuple[Any, ...] | None = fitted()
+    actions_: tuple[Any, ...] = fitted()
+
+    def _keep_names(self, rows: _StateRows, actions: Names) -> None:
+        self.states_ = None if rows.states is None else tuple(rows.states)
+        self.actions_ = tuple(actions)
+
+    def _features_of(self, states: Any, features: Any) -> Floats:
+        check_is_fitted(self)
+        names = None if self.states_ is None else Names("state", self.states_)
+        return _rows(states, names, features)
+
+    def _best_actions(self, action_values: Floats) -> list[Any]:
+        return [self.actions_[code] for code in np.argmax(action_values, axis=1)]
+
+
+class LeastSquaresPolicyIteration(_BatchAgent):
     """LSPI: the best policy for linear values, from recorded steps.
 
     Parameters
     ----------
     features : features of states
-        Each action has its own weights.
+        Each action has its own weights. `StateIndicators` take states by name, all others the
+        numbers that states are.
     discount : float
     ridge : float
         Keeps weights finite that the steps do not decide.
@@ -167,9 +244,20 @@ class LeastSquaresPolicyIteration(Learner):
     Attributes
     ----------
     weights_ : array (n_actions, n_features)
+    states_, actions_ : tuples of names
+        Those of the traces; states of `Steps` are numbers without names.
     statistics_ : DifferenceSums
         Of the last policy.
     certificate_ : Certificate
+
+    Examples
+    --------
+    >>> way = [("hall", "on", -1.0, "door"), ("door", "on", -1.0, None)]
+    >>> back = [("door", "back", -1.0, "hall"), ("hall", "back", -1.0, "hall")]
+    >>> traces = Traces.of([way, back])
+    >>> agent = LeastSquaresPolicyIteration(StateIndicators(2), discount=0.9).fit(traces)
+    >>> agent.predict(["hall", "door"])
+    ['on', 'on']
     """
 
     features: Any = parameter(default=None, kw_only=False)
@@ -184,19 +272,20 @@ class LeastSquaresPolicyIteration(Learner):
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, steps: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learns from `Steps` or `Traces`."""
-        own = _steps(steps)
         if self.features is None:
             raise InputError("Which features? Give features=TileCoding(...) or others.")
         with fitting(self) as watch:
-            k, m = self.features.n_features, own.n_actions
-            now = _by_action(self.features.transform(own.state), own.action, m)
-            ahead = np.where(own.ends[:, np.newaxis], 0.0, self.features.transform(own.next_state))
+            rows = _StateRows.of(steps, self.features)
+            self._keep_names(rows, steps.actions)
+            k, m = self.features.n_features, len(steps.actions)
+            now, ahead = _by_action(rows.now, steps.action, m), rows.ahead
             weights, change = np.zeros((m, k)), np.inf
             iterations = 0
             while change > self.tol and iterations < self.max_iter:
                 check_cancelled()
                 best = np.argmax(ahead @ weights.T, axis=1)
-                sums = difference_sums(now, _by_action(ahead, best, m), own.reward, self.discount)
+                following_pairs = _by_action(ahead, best, m)
+                sums = difference_sums(now, following_pairs, steps.reward, self.discount)
                 following = sums.solved(self.ridge).reshape(m, k)
                 size = max(float(np.abs(following).max()), 1e-300)
                 change = float(np.abs(following - weights).max()) / size
@@ -222,12 +311,11 @@ class LeastSquaresPolicyIteration(Learner):
 
     def action_values(self, states: Any) -> Floats:
         """The value of each action in some states, of shape (n, n_actions)."""
-        check_is_fitted(self)
-        return np.asarray(self.features.transform(states) @ self.weights_.T)
+        return np.asarray(self._features_of(states, self.features) @ self.weights_.T)
 
-    def predict(self, X: Sequence[Any]) -> Integers:
-        """The best action of each of the states."""
-        return np.argmax(self.action_values(X), axis=1)
+    def predict(self, X: Sequence[Any]) -> list[Any]:
+        """The best action of each of the states, by name."""
+        return self._best_actions(self.action_values(X))
 
 
 def _by_action(features: Floats, action: Integers, n_actions: int) -> Floats:
@@ -238,7 +326,7 @@ def _by_action(features: Floats, action: Integers, n_actions: int) -> Floats:
     return table.reshape(n, n_actions * k)
 
 
-class FittedQ(Learner):
+class FittedQ(_BatchAgent):
     """Fitted Q iteration with any regressor, from recorded steps.
 
     Parameters
@@ -254,6 +342,9 @@ class FittedQ(Learner):
     Attributes
     ----------
     regressors_ : list of fitted estimators, one for each action
+    states_, actions_ : tuples of names
+        Those of the traces; states of `Steps` are numbers without names. States whose names are no
+        numbers have an indicator each.
     certificate_ : Certificate
 
     Examples
@@ -277,24 +368,25 @@ class FittedQ(Learner):
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, steps: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learns from `Steps` or `Traces`."""
-        own = _steps(steps)
         with fitting(self) as watch:
-            rows = [np.flatnonzero(own.action == a) for a in range(own.n_actions)]
-            absent = [a for a, places in enumerate(rows) if not len(places)]
+            rows = _StateRows.of(steps, None)
+            self._keep_names(rows, steps.actions)
+            taken = [np.flatnonzero(steps.action == a) for a in range(len(steps.actions))]
+            absent = [steps.actions[a] for a, on in enumerate(taken) if not len(on)]
             if absent:
                 raise InputError(
-                    f"Action {absent[0]} never occurs in the steps, so its values cannot be "
-                    "learned. Gather steps that try every action."
+                    f"Action {label_text(absent[0])} never occurs in the steps, so its values "
+                    "cannot be learned. Gather steps that try every action."
                 )
-            target, change, iterations = own.reward.copy(), np.inf, 0
-            scale = max(float(np.abs(own.reward).max()), 1e-300)
+            target, change, iterations = steps.reward.copy(), np.inf, 0
+            scale = max(float(np.abs(steps.reward).max()), 1e-300)
             while change > self.tol and iterations < self.max_iter:
                 check_cancelled()
                 self.regressors_ = [
-                    clone(self.estimator).fit(own.state[places], target[places]) for places in rows
+                    clone(self.estimator).fit(rows.now[on], target[on]) for on in taken
                 ]
-                ahead = np.max([model.predict(own.next_state) for model in self.regressors_], 0)
-                following = own.reward + np.where(own.ends, 0.0, self.discount * ahead)
+                ahead = np.max([model.predict(rows.ahead) for model in self.regressors_], 0)
+                following = steps.reward + np.where(steps.ends, 0.0, self.discount * ahead)
                 size = max(float(np.abs(following).max()), scale)
                 change = float(np.abs(following - target).max()) / size
                 target = following
@@ -318,13 +410,12 @@ class FittedQ(Learner):
 
     def action_values(self, states: Any) -> Floats:
         """The value of each action in some states, of shape (n, n_actions)."""
-        check_is_fitted(self)
-        rows = np.atleast_2d(np.asarray(states, np.float64))
+        rows = self._features_of(states, None)
         return np.column_stack([model.predict(rows) for model in self.regressors_])
 
-    def predict(self, X: Sequence[Any]) -> Integers:
-        """The best action of each of the states."""
-        return np.argmax(self.action_values(X), axis=1)
+    def predict(self, X: Sequence[Any]) -> list[Any]:
+        """The best action of each of the states, by name."""
+        return self._best_actions(self.action_values(X))
 
 
 def linear_differences(

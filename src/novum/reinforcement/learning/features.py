@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
+from novum.core.runtime import RandomSource, stream
+from novum.core.text import listed
 from novum.numerics import Floats, Integers, cached_property
+
+# Tiles of the features that are made where none are given: 40 MB for each action.
+MOST_TILES = 5_000_000
 
 
 class Features(Protocol):
@@ -188,21 +193,56 @@ class StateIndicators:
         return np.asarray(states).reshape(-1, 1).astype(np.int64)
 
     def transform(self, states: ArrayLike) -> Floats:
-        return np.eye(self.n_features)[self.active(states)[:, 0]]
+        rows = np.atleast_1d(np.asarray(states, np.float64))
+        codes = self.active(rows)[:, 0]
+        are_codes = len(codes) == len(rows) and (codes == rows.ravel()).all()
+        if not (are_codes and ((codes >= 0) & (codes < self.n_features)).all()):
+            raise InputError(
+                f"StateIndicators({self.n_features}) take states that are numbered 0 to "
+                f"{self.n_features - 1}, got {listed(rows.tolist(), 3)}."
+            )
+        return np.eye(self.n_features)[codes]
 
 
-def features_of(given: Any, environment: Any) -> Any:
-    """Features as given, or tiles over the bounds of the environment's states."""
+def features_of(given: Any, environment: Any, random_state: RandomSource = None) -> Any:
+    """Features as given, or tiles over the bounds of the environment's states.
+
+    Numbers without bounds have those of 1,000 random steps, twice as wide; the features put what
+    lies outside at their edge.
+    """
     if given is not None:
         return given
-    space = environment.observation_space
+    space = getattr(environment, "single_observation_space", environment.observation_space)
     size = getattr(space, "n", None)
     if size is not None:
         return StateIndicators(int(size))
-    low, high = np.asarray(space.low, np.float64).ravel(), np.asarray(space.high).ravel()
-    if np.isinf(low).any() or np.isinf(high).any() or (np.abs(high) > 1e6).any():
+    low = np.array(space.low, np.float64).ravel()
+    high = np.array(space.high, np.float64).ravel()
+    endless = ~((np.abs(low) <= 1e6) & (np.abs(high) <= 1e6))
+    if endless.any():
+        least, most = _bounds_of_random_steps(environment, stream(random_state, "bounds"))
+        reach = np.maximum(most - least, 1e-3)[endless] / 2
+        low[endless], high[endless] = least[endless] - reach, most[endless] + reach
+    tiles = TileCoding(tuple(low.tolist()), tuple(high.tolist()))
+    if tiles.n_features > MOST_TILES:
         raise InputError(
-            "The states of this environment have no finite bounds. Give features with bounds of "
-            "your own, such as TileCoding(low, high)."
+            f"States of {len(low)} numbers would have {tiles.n_features:,} tiles. Give features of "
+            "your own, such as FourierFeatures(low, high, order=1) or KernelFeatures(...)."
         )
-    return TileCoding(tuple(low.tolist()), tuple(np.asarray(high, np.float64).tolist()))
+    return tiles
+
+
+def _bounds_of_random_steps(environment: Any, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """The least and the largest of each number of the states on 1,000 random steps."""
+    is_vector = hasattr(environment, "num_envs")
+    actions = environment.single_action_space if is_vector else environment.action_space
+    shape = (environment.num_envs,) if is_vector else None
+    seen, ended = [], True
+    for _ in range(1000 // (shape[0] if shape else 1) + 1):
+        if ended:
+            seen.append(environment.reset(seed=int(rng.integers(2**31)))[0])
+        state, _, over, cut, _ = environment.step(rng.integers(actions.n, size=shape))
+        seen.append(state)
+        ended = not is_vector and bool(over or cut)
+    rows = np.asarray(seen, np.float64).reshape(-1, int(np.prod(np.shape(seen[0])[bool(shape) :])))
+    return rows.min(axis=0), rows.max(axis=0)

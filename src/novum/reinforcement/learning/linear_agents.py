@@ -43,7 +43,8 @@ class LinearAgent(Learner):
     n_steps : int
         Steps to take in a fit.
     features : TileCoding, FourierFeatures, RadialFeatures, KernelFeatures or alike
-        Tiles over the bounds of the environment by default.
+        Tiles over the bounds of the environment by default; where it has none, over twice the
+        range of 1,000 random steps.
     step_size : float or schedule
         Of all weights together: it is divided by the number of features that are on (or by the
         squared length of the features).
@@ -113,10 +114,7 @@ class LinearAgent(Learner):
         single = environment.single_action_space if is_vector else environment.action_space
         n_actions = check_discrete_actions(_WithActions(single))
         if not hasattr(self, "weights_"):
-            inner = environment if not is_vector else _WithStates(
-                environment.single_observation_space
-            )  # fmt: skip
-            self.features_ = features_of(self.features, inner)
+            self.features_ = features_of(self.features, environment, self.random_state)
             self.weights_ = np.zeros((n_actions, self.features_.n_features))
             self.episode_returns_, self.episode_lengths_ = np.zeros(0), np.zeros(0, np.int64)
             self.steps_ = 0
@@ -171,11 +169,6 @@ class LinearQLearning(LinearAgent):
 class _WithActions:
     def __init__(self, space: Any) -> None:
         self.action_space = space
-
-
-class _WithStates:
-    def __init__(self, space: Any) -> None:
-        self.observation_space = space
 
 
 class _Run:

@@ -6,11 +6,22 @@ An episode of the behavior b counts for the policy pi with the weight
 
 The mean of w times the return has no bias, and often a large error; divided by the mean of w it has
 a little bias and much less error. Where b is not known it is estimated by counting.
+
+Episodes that b hardly makes and pi does are missing from most traces, and they are the long or the
+unlucky ones, so that the spread of what was seen says too little. With the shares s = w / sum of w,
+what may be missing is put at
+
+    h = max(largest s, 1 - mean of w)
+
+since w has mean 1, and since an episode of the largest weight might as well not have been met. The
+interval is that of a ratio (leave-one-out errors, Student's t with sum(s^2)^-1 - 1 degrees of
+freedom), of which a part h goes to the least and to the largest return of all episodes.
 """
 
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +33,9 @@ from novum.numerics import Floats, as_argument, kernel
 from novum.reinforcement.learning.traces import Traces
 from novum.reinforcement.policy import Policy
 
+# A share of missing episodes from which an interval is worth a warning.
+MUCH = 0.1
+
 
 @dataclass(frozen=True)
 class OffPolicyEstimate:
@@ -32,7 +46,9 @@ class OffPolicyEstimate:
     value : float
         By weights that are divided by their sum: a little biased, much less noisy.
     low, high : float
-        Its interval, by the normal approximation.
+        Its interval; a share `hidden` of the policy's episodes may have any return that was seen.
+    hidden : float
+        How much of what the policy would do the traces may not show.
     unweighted : float
         By plain weights: without bias, often with a large error.
     per_decision : float
@@ -46,6 +62,7 @@ class OffPolicyEstimate:
     value: float
     low: float
     high: float
+    hidden: float
     unweighted: float
     per_decision: float
     effective_episodes: float
@@ -56,7 +73,7 @@ class OffPolicyEstimate:
         return (
             f"{self.value:.6g} [{self.low:.6g}, {self.high:.6g}], as from "
             f"{self.effective_episodes:.1f} of {self.n_episodes} episodes "
-            f"(behavior {self.behavior})"
+            f"(behavior {self.behavior}; {self.hidden:.0%} of the policy's may be missing)"
         )
 
 
@@ -99,18 +116,42 @@ def evaluate_off_policy(
             "never taken. Gather traces that explore more."
         )
     value = float(weight @ returns / total)
-    error = float(np.sqrt((weight**2 * (returns - value) ** 2).sum()) / total)
-    reach = float(special.ndtri((1 + level) / 2)) * error
+    effective = float(total**2 / (weight**2).sum())
+    low, high, hidden = _interval(weight, returns, value, level)
+    if hidden > MUCH:
+        warnings.warn(
+            f"Up to {hidden:.0%} of the episodes of this policy may be missing from the traces, "
+            f"which tell as much as {effective:.1f} episodes of its own. The interval takes their "
+            "returns to lie among those that were seen. Gather traces nearer to the policy.",
+            UserWarning,
+            stacklevel=2,
+        )
     return OffPolicyEstimate(
         value,
-        value - reach,
-        value + reach,
+        low,
+        high,
+        hidden,
         float((weight * returns).mean()),
         float(per_decision.mean()),
-        float(total**2 / (weight**2).sum()),
+        effective,
         traces.n_episodes,
         how,
     )
+
+
+def _interval(
+    weight: Floats, returns: Floats, value: float, level: float
+) -> tuple[float, float, float]:
+    """The interval of a weighted mean, and the share of the weight that may not have been met."""
+    share = weight / weight.sum()
+    hidden = float(min(max(share.max(), 1 - weight.mean()), 1.0))
+    others = np.maximum(1 - share, np.finfo(float).eps)
+    error = float(np.linalg.norm(share * (returns - value) / others))
+    freedom = max(1 / float((share**2).sum()) - 1, 1.0)
+    reach = float(special.stdtrit(freedom, (1 + level) / 2)) * error
+    low = (1 - hidden) * (value - reach) + hidden * min(float(returns.min()), value - reach)
+    high = (1 - hidden) * (value + reach) + hidden * max(float(returns.max()), value + reach)
+    return low, high, hidden
 
 
 def _shares(traces: Traces, policy: Any) -> Floats:

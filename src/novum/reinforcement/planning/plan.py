@@ -11,7 +11,7 @@ import numpy as np
 from novum.core.errors import InputError
 from novum.core.learners import Certificate
 from novum.display import Paragraph, Table, notebook
-from novum.numerics import Floats, Integers, Mask, cached_property
+from novum.numerics import Floats, Integers, cached_property
 from novum.reinforcement.pairs import END
 from novum.reinforcement.policy import Policy
 from novum.reinforcement.process import MarkovDecisionProcess
@@ -29,7 +29,8 @@ class Plan:
     ----------
     process : MarkovDecisionProcess
     values : array (n_states,), or (horizon + 1, n_states)
-        With a horizon, row t has the values with t steps to go.
+        With a horizon, row t has the values with t steps to go. They are within
+        `certificate.details["values_within"]` of the best ones.
     policy : Policy
         The best one; with a horizon by steps.
     certificate : Certificate
@@ -59,28 +60,30 @@ class Plan:
         """The value of one state."""
         return float(self._first(self.values)[self.process.states.position(state)])
 
-    def optimal_actions(self, state: Any) -> list[Any]:
-        """All actions that are as good as the best one, within rounding; none where it ends."""
+    def optimal_actions(self, state: Any, within: float | None = None) -> list[Any]:
+        """All actions that are as good as the best one; none where the process ends.
+
+        Parameters
+        ----------
+        within : float, optional
+            How much less an action may be worth. By default what cannot be told from rounding
+            (a billionth of the largest value of an action), or what is not proved about the loss
+            of the policy where that is more.
+        """
         code = self.process.states.position(state)
         pairs = self.process.pairs
         own = slice(int(pairs.start[code]), int(pairs.start[code + 1]))
         if pairs.is_terminal[code]:
             return []
-        return [
-            self.process.actions[int(a)]
-            for a, is_best in zip(pairs.action[own], self.is_optimal[own], strict=True)
-            if is_best
-        ]
+        values = self._first(self.pair_values)[own]
+        near = values >= values.max() - (self._doubt if within is None else within)
+        return [self.process.actions[int(a)] for a in pairs.action[own][near]]
 
     @cached_property
-    def is_optimal(self) -> Mask:
-        """Which pairs are as good as the best of their state."""
-        values = self._first(self.pair_values)
-        best = self.process.pairs.best(values)[self.process.pairs.state]
-        scale = max(float(np.abs(values).max()), 1e-300)
-        doubt = self.certificate.distance_bound or 0.0
-        slack = max(TIE * scale, doubt if math.isfinite(doubt) else 0.0)
-        return np.asarray(values >= best - slack)
+    def _doubt(self) -> float:
+        scale = max(float(np.abs(self._first(self.pair_values)).max()), 1e-300)
+        loss = self.certificate.distance_bound or 0.0
+        return max(TIE * scale, loss if math.isfinite(loss) else 0.0)
 
     def advantage(self, state: Any, action: Any) -> float:
         """What an action is worth less than the best one; never above zero."""
@@ -152,7 +155,7 @@ class Plan:
 
 
 def loss_sentence(certificate: Certificate) -> str:
-    """What is proved, in words."""
+    """What is proved about the policy, and about values whose six digits are not all right."""
     loss = certificate.distance_bound
     how = certificate.details.get("method")
     if loss == 0:
@@ -161,6 +164,9 @@ def loss_sentence(certificate: Certificate) -> str:
         proved = "nothing is proved about the loss"
     else:
         proved = f"no policy is better by more than {loss:.2g} in any state"
+    within = certificate.details.get("values_within", 0.0)
+    if 1e-6 * certificate.details.get("largest_value", math.inf) < within < math.inf:
+        proved += f"; the values are within {within:.2g} of the best ones"
     return f"{proved} ({how})." if how else f"{proved}."
 
 

@@ -253,7 +253,8 @@ def _half_width(bound: LossBound) -> float:
 def _certificate(
     bound: LossBound, solution: Approximation, how: str, tol: float, watch: Stopwatch
 ) -> Certificate:
-    tolerated = tol * _scale(solution.values)
+    scale = _scale(solution.values)
+    tolerated = tol * scale
     if bound.loss == 0:
         verdict = Verdict.PROVED
     elif bound.loss <= tolerated:
@@ -270,6 +271,11 @@ def _certificate(
         residual=bound.residual,
         iterations=solution.iterations,
         trace=solution.trace[:1000],
-        details={"tol": tolerated, "method": how, "values_within": _half_width(bound)},
+        details={
+            "tol": tolerated,
+            "method": how,
+            "values_within": _half_width(bound),
+            "largest_value": scale,
+        },
         seconds=watch.seconds,
     )

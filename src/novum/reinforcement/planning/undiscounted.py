@@ -12,6 +12,7 @@ step in such a component there are three cases:
                one value, so it is merged into one state that may also stop: then Bellman's
                equations have one solution again
 
+Free loops are merged first, since staying in one says nothing about the loops that lead through it.
 Where rewards that are not zero cancel out in a loop, the total has no limit, and this is said.
 """
 
@@ -197,11 +198,10 @@ def merge_free_loops(pairs: Pairs, states: Names) -> Merged:
     A process that has no values is refused, and the loop that is to blame is named.
     """
     own = pairs.as_sparse()
-    real = own.action != END
-    _refuse_earning_loops(own, real, states)
-    label, inside = end_components(own, real & (own.reward == 0))
+    label, inside = end_components(own, (own.action != END) & (own.reward == 0))
     n_components = int(label.max()) + 1 if label.size else 0
     merged = merge_components(own, label, inside, np.zeros(n_components), own.reward)
+    _refuse_earning_loops(merged, states)
     _refuse_endless(merged, states)
     return merged
 
@@ -235,17 +235,19 @@ def _refuse_endless(merged: Merged, states: Names) -> None:
     )
 
 
-def _refuse_earning_loops(pairs: Pairs, real: Mask, states: Names) -> None:
-    """Refuses end components whose best mean reward is not below zero, but for free ones."""
+def _refuse_earning_loops(merged: Merged, states: Names) -> None:
+    """Refuses end components, free ones merged, whose best mean reward is not below zero."""
     from novum.reinforcement.planning.average_reward import component_gain
 
+    pairs = merged.pairs
+    real = pairs.action != END
     if not (pairs.reward[real] > 0).any():
         return
     label, inside = end_components(pairs, real)
     for number in np.unique(label[pairs.state[inside & (pairs.reward > 0)]]).tolist():
         here = inside & (label[pairs.state] == number)
         members = np.flatnonzero(label == number)
-        names = [states[s] for s in members.tolist()]
+        names = [states[s] for s in np.flatnonzero(np.isin(merged.block, members)).tolist()]
         if (pairs.reward[here] >= 0).all():
             low = high = float(pairs.reward[here].max())
         else:
