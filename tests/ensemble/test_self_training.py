@@ -69,6 +69,33 @@ def test_rounds_are_those_made_by_hand() -> None:
     assert [label is None for label in model.transduction_] == (~known).tolist()
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        SelfTraining(GaussianNB(), threshold=0.7, max_iter=3),
+        CoTraining(GaussianNB(), [[0, 1], [2, 3]], threshold=0.7, max_iter=3),
+    ],
+)
+def test_rows_of_weight_0_keep_their_entries_and_teach_nothing(model: Any) -> None:
+    X, truth, _ = two_views(120)
+    y = np.array(["no", "yes"], object)[truth]
+    y[20:], y[[1, 50]] = None, ["never", "no"]
+    weight = np.where(np.arange(120) % 4 == 1, 0.0, 1.0)
+    weight[50] = 0.0
+    count = weight > 0
+    model.fit(X, y, sample_weight=weight)
+    absent = clone(model).fit(X[count], y[count], sample_weight=weight[count])
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert (model.label_codes_[count] == absent.label_codes_).all()
+    assert (model.labeled_iter_[count] == absent.labeled_iter_).all()
+    assert (model.labeled_iter_[count] > 0).any()
+    known = np.array([label in ("no", "yes") for label in y])
+    assert (model.transduction_[known] == y[known]).all()
+    assert model.transduction_[1] is None
+    assert (model.label_codes_[~known & ~count] == -1).all()
+    assert (model.labeled_iter_[~count] == np.where(known, 0, -1)[~count]).all()
+
+
 def test_at_most_k_best_rows_in_a_round_and_the_surest() -> None:
     X, _, y = two_views()
     model = SelfTraining(GaussianNB(), threshold=0.0, k_best=8, folds=None, max_iter=2).fit(X, y)

@@ -183,7 +183,7 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
                 models = self._fit_all(training, views, codes)
                 reason += f"; held-out labels are most probable after round {best}"
             self._store(models, judged[best][1] if judged else [1.0] * len(models))
-            self.label_codes_, self.labeled_iter_ = codes, when.astype(np.int64)
+            self.label_codes_, self.labeled_iter_ = _of_all_rows(training, codes, when)
             shares = np.bincount(codes[codes >= 0], _weights(training, codes >= 0))
             self.class_prior_ = shares / shares.sum()
             self.history_, self.termination_condition_ = tuple(history), reason
@@ -203,7 +203,7 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
 
     @property
     def transduction_(self) -> Array:
-        """The label of every training row of positive weight; None where it has none."""
+        """The label of every row of `fit`; None where it has none."""
         check_is_fitted(self)
         labels = np.full(len(self.label_codes_), None, object)
         known = self.label_codes_ >= 0
@@ -322,11 +322,12 @@ class SelfTraining(LabellingModel):
     ----------
     estimator_ : the fitted classifier
     classes_, class_prior_
-    label_codes_ : int array
-        Code into `classes_` of the label of every row of positive weight, -1 without.
-    transduction_ : array
+    label_codes_ : int array (n_rows,)
+        Code into `classes_` of the label of every row of `fit`, -1 without. A row of weight 0 keeps
+        the label that it came with, if it is one of `classes_`, and gets no other.
+    transduction_ : array (n_rows,)
         The same by name; None without.
-    labeled_iter_ : int array
+    labeled_iter_ : int array (n_rows,)
         The round that labelled each row; 0 if it came with its label, -1 if none did.
     history_ : tuple of LabelRound
     termination_condition_ : str
@@ -494,6 +495,22 @@ def _best_round(values: list[float]) -> int:
     if not values or np.isnan(values).any():
         return max(0, len(values) - 1)
     return int(np.flatnonzero(np.array(values) >= max(values) - NO_ACCOUNT)[-1])
+
+
+def _of_all_rows(
+    training: TrainingRows, codes: Integers, when: Integers
+) -> tuple[Integers, Integers]:
+    """Labels and their rounds of all given rows, of those that count as they are."""
+    kept = slice(None) if training.kept is None else training.kept
+    # The last entry is that of rows without a label.
+    code_of = np.full(len(training.given_classes) + 1, -1)
+    code_of[:-1][np.isin(training.given_classes, training.classes)] = np.arange(
+        len(training.classes)
+    )
+    labels = code_of[training.given[1]]
+    rounds = np.where(labels >= 0, 0, -1)
+    labels[kept], rounds[kept] = codes, when
+    return labels, rounds
 
 
 def _weights(training: TrainingRows, rows: Sequence[Any] | Array) -> Floats | None:
