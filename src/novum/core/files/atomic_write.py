@@ -27,6 +27,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from novum.core.files.links import destination
+
 try:
     import fcntl as _fcntl
 except ImportError:  # Windows
@@ -45,7 +47,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file to write to, which becomes `path` when the block ends without an error.
 
     A new file gets the permissions the process's umask gives; an existing one keeps its own. A
-    symbolic link stays and the file it points to is replaced. After an error, including Ctrl-C,
+    symbolic link stays and the file it points to is replaced, except below a folder of strangers
+    (`links.py`). After an error, including Ctrl-C,
     and after a kill, the old file is untouched; what a kill between two names leaves behind, or
     one at any time where files cannot be nameless, a later write to the folder removes.
 
@@ -58,7 +61,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     >>> target.read_bytes()
     b'new'
     """
-    target = Path(os.path.realpath(path))
+    with destination(path) as target, _replacing(target) as file:
+        yield file
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
     _check_place(target)
     _remove_abandoned(target.parent)
     temporary = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")

@@ -13,6 +13,7 @@ the new one. Saving the same model again gives the same bytes.
 | `model_manifest.py` | JSON text, format version, checksum |
 | `model_archive.py` | the zip and its arrays |
 | `atomic_write.py` | replacing a file in one step |
+| `links.py` | where a file is written when there are links on the way |
 """
 
 from __future__ import annotations

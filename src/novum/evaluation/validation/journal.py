@@ -31,6 +31,7 @@ from typing import Any, Self
 import numpy as np
 
 from novum.core.errors import FileFormatError, InputError
+from novum.core.files import open_descriptor
 from novum.core.text import printable
 
 FORMAT = "novum journal"
@@ -272,8 +273,7 @@ def _opened(path: Path) -> Any:
             f"The folder {path.parent} of the journal does not exist; create it first."
         )
     # Neither "a", which cannot cut a torn line, nor "w", which would empty the file.
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-    return os.fdopen(descriptor, "r+b")
+    return os.fdopen(open_descriptor(path, os.O_RDWR | os.O_CREAT), "r+b")
 
 
 def _lock(file: Any, path: Path) -> None:
