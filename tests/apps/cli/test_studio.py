@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +73,70 @@ def test_a_folder_that_is_not_there_is_said(opened: list[Any], tmp_path: Path) -
     assert result.exit_code == 1
     assert "There is no folder" in " ".join(result.stderr.split())
     assert not opened
+
+
+# A browser that runs in the terminal until it is closed, as lynx and w3m do.
+BROWSER = """
+import os, sys, time
+with open(sys.argv[1] + ".part", "w") as file:
+    file.write(f"{os.getpid()}\\n{sys.argv[2]}\\n")
+os.rename(sys.argv[1] + ".part", sys.argv[1])
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Iterator[tuple[str, int, Path]]:
+    """A studio that has opened such a browser: its link, the browser's process and its page."""
+    script, told = tmp_path / "browser.py", tmp_path / "told"
+    script.write_text(BROWSER)
+    (tmp_path / "opened").mkdir()
+    studio = subprocess.Popen(
+        [sys.executable, "-m", "novum", "studio", tmp_path / "opened", "--port", "0"],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"BROWSER": f"{sys.executable} {script} {told} %s"},
+        text=True,
+    )
+    assert studio.stdout is not None
+    address = ""
+    while "token" not in address:
+        address = studio.stdout.readline()
+    while not told.exists():
+        time.sleep(0.02)
+    process, page = told.read_text().splitlines()
+    yield address.strip(), int(process), Path(page.removeprefix("file://"))
+    os.kill(int(process), signal.SIGKILL)
+    studio.send_signal(signal.SIGINT)
+    studio.communicate(timeout=20)
+    assert not Path(page.removeprefix("file://")).exists()
+
+
+def _read_as_another_user(path: Path) -> bytes:
+    """What user 65534 reads; nothing where that is refused."""
+    read = "import os, sys; os.setuid(65534); print(open(sys.argv[1]).read())"
+    return subprocess.run([sys.executable, "-S", "-c", read, path], capture_output=True).stdout
+
+
+def test_the_link_is_on_nobodys_command_line(shown: tuple[str, int, Path]) -> None:
+    address, process, page = shown
+    token = address.partition("=")[2]
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert f"url={address}" in page.read_text()
+    if Path("/proc").is_dir():
+        line = Path(f"/proc/{process}/cmdline").read_bytes()
+        assert page.name.encode() in line
+        assert token.encode() not in line
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        for parent in page.parents[:3]:
+            parent.chmod(0o755)
+        assert _read_as_another_user(Path(f"/proc/{process}/cmdline"))
+        assert _read_as_another_user(page) == b""
+
+
+def test_a_browser_in_the_foreground_is_answered(shown: tuple[str, int, Path]) -> None:
+    address, _, page = shown
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        assert answer.status == 200
+        assert re.search('<meta name="novum-key" content="[^"]{40,}">', answer.read().decode())
+    # The link is used, so its page is gone.
+    assert not page.exists()

@@ -18,9 +18,9 @@ pytest.importorskip("fastapi")
 uvicorn = pytest.importorskip("uvicorn")
 
 from novum.apps.studio.folder import OpenedFolder  # noqa: E402
-from novum.apps.studio.guard import Gate  # noqa: E402
+from novum.apps.studio.guard import KEY_HEADER, Gate  # noqa: E402
 from novum.apps.studio.rooms import Studio  # noqa: E402
-from novum.apps.studio.server import bound, guarded  # noqa: E402
+from novum.apps.studio.server import bound, configured  # noqa: E402
 
 MOST_BYTES = 3_000_000
 
@@ -44,12 +44,13 @@ class Answer:
 
 @dataclass
 class Served:
-    """A server with the cookie of a browser that has entered."""
+    """A server with cookie and key of a browser that has entered."""
 
     gate: Gate
     folder: Path
     entries: list[str]
     cookie: str = ""
+    key: str = ""
 
     @property
     def host(self) -> str:
@@ -60,6 +61,7 @@ class Served:
     ) -> Answer:
         """One request as the page sends it; `headers` replace, None leaves one out."""
         sent: dict[str, str | None] = {"Host": self.host, "Cookie": self.cookie}
+        sent[KEY_HEADER] = self.key
         if method not in ("GET", "HEAD"):
             sent |= {"Origin": f"http://{self.host}", "Content-Type": "application/json"}
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
@@ -93,11 +95,15 @@ class Served:
         headers: dict[str, str | None] = {"Content-Type": "application/octet-stream"}
         return self.ask("POST", f"/api/tables/upload?name={quote(name)}", content, headers)
 
-    def enter(self) -> str:
-        """Buys a cookie with the present token."""
-        answer = self.ask("GET", f"/?token={self.gate.token}", headers={"Cookie": None})
-        assert answer.status == 303, answer.text
-        return answer.headers["set-cookie"].partition(";")[0]
+    def enter(self) -> None:
+        """Buys cookie and key with the present token."""
+        nothing = {"Cookie": None, KEY_HEADER: None}
+        answer = self.ask("GET", f"/?token={self.gate.token}", headers=nothing)
+        assert answer.status == 200, answer.text
+        self.cookie = answer.headers["set-cookie"].partition(";")[0]
+        self.key = answer.text.partition(f'<meta name="{KEY_HEADER}" content="')[2].partition('"')[
+            0
+        ]
 
     def wait(self, name: str, *states: str, seconds: float = 240.0) -> Any:
         """The run as soon as it is in one of these states."""
@@ -115,15 +121,13 @@ def serving(folder: Path, most_bytes: int = MOST_BYTES, silence: float = 1.0) ->
     entries: list[str] = []
     listening = bound("127.0.0.1", 0)
     gate = Gate(listening.getsockname()[1], on_entry=entries.append)
-    app = guarded(Studio(OpenedFolder(folder)), gate, most_bytes, silence=silence)
-    config = uvicorn.Config(app, access_log=False, log_level="error", lifespan="off", ws="none")
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configured(Studio(OpenedFolder(folder)), gate, most_bytes, silence))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
     served = Served(gate, folder, entries)
-    served.cookie = served.enter()
+    served.enter()
     yield served
     server.should_exit = True
     thread.join(10)

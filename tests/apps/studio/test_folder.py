@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from novum.apps.studio.folder import OpenedFolder
+from novum.apps.job.record_json import write_record
+from novum.apps.job.request import Request
+from novum.apps.studio.folder import OpenedFolder, clean_name
 from novum.apps.studio.runs import Runs
 from novum.core.errors import InputError
-from tests.apps.studio.conftest import Served
+from novum.core.files import open_descriptor, replacing
+from tests.apps.studio.conftest import Served, serving
 
 
 def test_runs_are_no_links_and_no_places_above(tmp_path: Path) -> None:
@@ -34,13 +39,87 @@ def test_notes_are_no_link(tmp_path: Path) -> None:
         OpenedFolder(folder).notes()
 
 
-def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
-    run = tmp_path / "opened" / "run"
-    run.mkdir(parents=True)
-    (run / "run.json").write_text("{}")
-    (run / "decisions.csv").symlink_to(tmp_path / "victim")
-    with pytest.raises(InputError, match="link to elsewhere"):
-        Runs(OpenedFolder(tmp_path / "opened")).place_for("run", "decisions.csv")
+@pytest.fixture
+def stranger(tmp_path: Path) -> Iterator[tuple[Served, Path]]:
+    """A folder that somebody else has prepared, and a file of the user's beside it."""
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    folder = tmp_path / "opened"
+    folder.mkdir()
+    (folder / "ward.csv").write_text("age,state\n" + "31,well\n62,ill\n" * 40)
+    half = folder / "novum-half"
+    half.mkdir()
+    write_record(Request("ward.csv", target="state"), half / "request.json")
+    (half / "report.html").symlink_to(victim)
+    notes = folder / ".novum-studio"
+    (notes / "networks").mkdir(parents=True)
+    (notes / "novum-ward.request").symlink_to(victim)
+    for served in serving(folder):
+        yield served, victim
+
+
+def test_a_run_writes_through_no_link(stranger: tuple[Served, Path]) -> None:
+    served, victim = stranger
+    settings = {"target": "state", "preset": "quick", "models": ["tree"]}
+    asked = {"table": "ward.csv", "settings": settings}
+    for path, body in (("runs", asked), ("runs/novum-half/resume", {})):
+        answer = served.ask("POST", f"/api/tables/{path}", body)
+        assert answer.status == 400
+        assert "is a link to elsewhere" in answer.json["error"]
+        assert str(served.folder) not in answer.text
+    assert victim.read_text() == "mine"
+
+
+def test_networks_are_kept_and_saved_through_no_link(stranger: tuple[Served, Path]) -> None:
+    served, victim = stranger
+    version = served.post("/api/networks/open", {"name": "asia"})["version"]
+    kept = served.folder / ".novum-studio" / "networks" / f"{version}.network"
+    kept.unlink()
+    for link, target in ((kept, victim.with_name("new")), (served.folder / "a.bif", victim)):
+        link.symlink_to(target)
+    opened = served.ask("POST", "/api/networks/open", {"name": "asia"})
+    assert opened.status == 400
+    kept.unlink()
+    saved = {"version": version, "name": "a.bif", "replace": True}
+    assert served.ask("POST", "/api/networks/save", saved).status == 400
+    assert victim.read_text() == "mine"
+    assert not victim.with_name("new").exists()
+
+
+def test_what_is_written_below_the_folder_follows_no_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    folder = tmp_path / "opened"
+    (folder / "run").mkdir(parents=True)
+    (folder / "journals").symlink_to(victim)
+    (folder / "run" / "new.csv").symlink_to(victim / "new.csv")
+    OpenedFolder(folder)
+    for path in (folder / "journals" / "tree.jsonl", folder / "run" / "new.csv"):
+        with pytest.raises(InputError, match="link to elsewhere"), replacing(path):
+            pass
+        with pytest.raises(InputError, match="link to elsewhere"):
+            open_descriptor(path, os.O_RDWR | os.O_CREAT)
+    assert list(victim.iterdir()) == []
+    with replacing(folder / "run" / "own.csv") as file:
+        file.write(b"own")
+    assert (folder / "run" / "own.csv").read_bytes() == b"own"
+    # Elsewhere a link is followed, as ever.
+    (tmp_path / "link").symlink_to(victim / "through")
+    with replacing(tmp_path / "link") as file:
+        file.write(b"there")
+    assert (victim / "through").read_bytes() == b"there"
+
+
+def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(tmp_path: Path) -> None:
+    folder = tmp_path / "opened"
+    (folder / "run").mkdir(parents=True)
+    (tmp_path / "victim").mkdir()
+    OpenedFolder(folder)
+    with replacing(folder / "run" / "table.csv") as file:
+        (folder / "run").rename(folder / "moved")
+        (folder / "run").symlink_to(tmp_path / "victim")
+        file.write(b"x")
+    assert list((tmp_path / "victim").iterdir()) == []
 
 
 def test_a_damaged_record_closes_no_room(served: Served) -> None:
@@ -52,3 +131,15 @@ def test_a_damaged_record_closes_no_room(served: Served) -> None:
     answer = served.ask("GET", "/api/tables/runs/novum-broken")
     assert answer.status == 400
     assert "not as a run writes it" in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [("\u6f22" * 300 + ".csv", ".csv"), ("\U0001f600" * 99, ""), ("a" * 500 + ".csv.gz", ".csv.gz"),
+     ("é." + "é" * 400, "é")],
+)  # fmt: skip
+def test_names_have_so_many_bytes_and_keep_their_kind(name: str, end: str) -> None:
+    clean = clean_name(name)
+    assert 100 < len(clean.encode()) <= 120
+    assert clean.endswith(end)
+    assert name.startswith(clean.removesuffix(end))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from novum.apps.studio.guard import FILE, MOST_JSON, Gate
+from novum.apps.studio.guard import FILE, KEY_HEADER, MOST_JSON, Gate
 from tests.apps.studio.conftest import MOST_BYTES, Served, serving
 
 PATHS = ("/", "/page/studio.js", "/api/studio", "/api/tables/list", "/api/tables/runs/x/report")
@@ -118,14 +118,15 @@ def test_without_the_cookie_nothing_is_answered(
 
 def test_a_token_works_once_and_leaves_no_trace(served: Served) -> None:
     token = served.gate.token
-    answer = served.ask("GET", f"/?token={token}", headers={"Cookie": None})
-    assert answer.status == 303
-    assert answer.headers["location"] == "/"
+    answer = served.ask("GET", f"/?token={token}", headers={"Cookie": None, KEY_HEADER: None})
+    assert answer.status == 200
+    assert served.gate.key in answer.text
     assert answer.headers["referrer-policy"] == "no-referrer"
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    assert token not in cookie
+    for secret in (token, served.gate.key):
+        assert secret not in cookie
     again = served.ask("GET", f"/?token={token}", headers={"Cookie": None})
     assert again.status == 403
     assert "set-cookie" not in again.headers
@@ -141,6 +142,64 @@ def test_wrong_tokens_are_refused(served: Served) -> None:
     # A token buys a cookie at one address alone.
     path = f"/api/studio?token={served.gate.token}"
     assert served.ask("GET", path, headers={"Cookie": None}).status == 403
+
+
+def test_the_cookie_alone_opens_the_files_of_the_page(served: Served) -> None:
+    # Every other port of the host receives it.
+    stolen: dict[str, str | None] = {KEY_HEADER: None}
+    assert served.ask("GET", "/page/studio.js", headers=stolen).status == 200
+    for path in ("/api/studio", "/api/tables/list", "/api/ticket?path=/api/studio"):
+        for key in (None, "", served.cookie.partition("=")[2], served.key[:-1]):
+            assert served.ask("GET", path, headers={KEY_HEADER: key}).status == 403
+            assert served.ask("POST", path, {}, {KEY_HEADER: key}).status == 403
+    assert served.key not in served.ask("GET", "/", headers=stolen).text
+
+
+def test_a_ticket_opens_one_address_for_a_moment(served: Served) -> None:
+    path = "/api/tables/list"
+    ticket = served.get(f"/api/ticket?path={path}")["ticket"]
+    without: dict[str, str | None] = {KEY_HEADER: None}
+    assert served.ask("GET", f"{path}?ticket={ticket}", headers=without).status == 200
+    until, _, signature = ticket.partition(".")
+    later = f"{int(until) + 1}.{signature}"
+    past = f"1.{served.gate.ticket(path).partition('.')[2]}"
+    for asked in (f"/api/studio?ticket={ticket}", f"{path}?ticket={later}", f"{path}?ticket={past}",
+                  f"{path}?ticket=", f"{path}?ticket=nan.{signature}"):  # fmt: skip
+        assert served.ask("GET", asked, headers=without).status == 403
+    assert served.ask("POST", f"{path}?ticket={ticket}", {}, without).status == 403
+    nobody = without | {"Cookie": None}
+    assert served.ask("GET", f"{path}?ticket={ticket}", headers=nobody).status == 403
+
+
+def test_logging_out_ends_all_sessions(tmp_path: Path) -> None:
+    for other in serving(tmp_path):
+        ticket, link = other.get("/api/ticket?path=/api/studio")["ticket"], other.gate.token
+        assert other.ask("GET", "/api/leave").status != 200
+        other.post("/api/leave")
+        assert other.gate.token in other.entries[-1]
+        for path in ("/", "/api/studio", f"/api/studio?ticket={ticket}", f"/?token={link}"):
+            assert other.ask("GET", path).status == 403
+        other.enter()
+        assert other.get("/api/studio")["rooms"]
+
+
+def test_wrong_tokens_are_counted() -> None:
+    counts: list[int] = []
+    gate = Gate(80, on_wrong=counts.append)
+    for _ in range(120):
+        assert gate.enter("guess") is None
+    assert counts == [1, 10, 100]
+    assert gate.enter(gate.token)
+
+
+def test_a_link_may_stand_on_any_page_and_nothing_else_may(served: Served) -> None:
+    elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    read: dict[str, str | None] = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    path = f"/?token={served.gate.token}"
+    assert served.ask("GET", path, headers=read).status == 403
+    assert served.ask("GET", path, headers={**elsewhere, "Origin": "null"}).status == 403
+    assert served.ask("GET", path, headers={**elsewhere}).status == 200
+    assert served.ask("GET", "/", headers={**elsewhere}).status == 403
 
 
 def test_cookies_of_another_server_are_worthless(served: Served, tmp_path: Path) -> None:
@@ -247,6 +306,7 @@ def test_a_size_that_is_not_said_is_counted(served: Served) -> None:
     head = (
         f"POST /api/tables/upload?name=chunks.csv HTTP/1.1\nHost: {served.host}\n"
         f"Origin: http://{served.host}\nCookie: {served.cookie}\nContent-Type: {FILE}\n"
+        f"{KEY_HEADER}: {served.key}\n"
         "Transfer-Encoding: chunked\nConnection: close"
     )
     piece = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
@@ -265,6 +325,7 @@ def test_a_slow_upload_ends(served: Served) -> None:
     head = (
         f"POST /api/tables/upload?name=slow.csv HTTP/1.1\r\nHost: {served.host}\r\n"
         f"Origin: http://{served.host}\r\nCookie: {served.cookie}\r\nContent-Type: {FILE}\r\n"
+        f"{KEY_HEADER}: {served.key}\r\n"
         "Content-Length: 1000\r\n\r\na,b\n"
     )
     with socket.create_connection(("127.0.0.1", served.gate.port), 10) as line:
@@ -280,6 +341,23 @@ def test_lines_that_say_nothing_are_in_nobodys_way(served: Served) -> None:
     assert served.get("/api/studio")["rooms"]
     for line in lines:
         line.close()
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x"])
+@pytest.mark.parametrize("is_second", [False, True])
+def test_headers_that_do_not_come_end_the_line(
+    served: Served, sent: bytes, is_second: bool
+) -> None:
+    with socket.create_connection(("127.0.0.1", served.gate.port), 10) as line:
+        if is_second:
+            line.sendall(f"GET / HTTP/1.1\r\nHost: {served.host}\r\n\r\n".encode())
+            answer = b""
+            while b"works once." not in answer:
+                answer += line.recv(65536)
+            assert b" 403 " in answer
+        line.sendall(sent)
+        # The server closes it, within its patience of one second.
+        assert line.recv(65536) == b""
 
 
 def test_many_requests_at_once(served: Served) -> None:

@@ -245,5 +245,5 @@ def _entered(address: str, folder: Path) -> Served:
     gate = Gate(int(parts.port or 0))
     gate.token = parts.query.partition("=")[2]
     served = Served(gate, folder, [])
-    served.cookie = served.enter()
+    served.enter()
     return served

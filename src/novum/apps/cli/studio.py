@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from pathlib import Path
 from typing import Annotated
 
@@ -53,10 +55,18 @@ def studio(
         first = "127.0.0.1" if shown in ("0.0.0.0", "[::]") else shown
         names = (first, socket.gethostname())
 
-    def entered(address: str) -> None:
-        say(remarks(), f"A browser has opened the studio. For another one: {address}")
+    page = opened.notes() / f"open-{secrets.token_hex(8)}.html"
 
-    gate = Gate(listening.getsockname()[1], names, any_address=is_open, on_entry=entered)
+    def entered(address: str) -> None:
+        page.unlink(missing_ok=True)
+        say(remarks(), f"The link of the studio was used or taken back. The next one: {address}")
+
+    def refused(count: int) -> None:
+        said = "A wrong link was" if count == 1 else f"Wrong links were {count:,} times"
+        say(remarks(), f"{said} tried: one that was used before, or somebody looks for a way in.")
+
+    number = listening.getsockname()[1]
+    gate = Gate(number, names, any_address=is_open, on_entry=entered, on_wrong=refused)
     if is_open:
         say(
             remarks(),
@@ -68,8 +78,39 @@ def studio(
         )
     typer.echo(f"The studio of {opened.path} is open. Ctrl-C closes it; runs go on by themselves.")
     typer.echo(gate.address)
-    if not no_browser:
-        import webbrowser
+    try:
+        if not no_browser:
+            _show(gate.address, page)
+        serve(Studio(opened, debug), gate, listening, max_upload * 2**20)
+    finally:
+        page.unlink(missing_ok=True)
 
-        webbrowser.open(gate.address)
-    serve(Studio(opened, debug), gate, listening, max_upload * 2**20)
+
+def _show(address: str, page: Path) -> None:
+    """Opens the studio in a browser.
+
+    Some browsers run in the terminal until they are closed, so nobody waits for them; the socket
+    listens already, and the browser waits until it is answered.
+    """
+    import threading
+    import webbrowser
+
+    write_page(address, page)
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
+
+
+def write_page(address: str, path: Path) -> None:
+    """A page that leads to an address and that nobody else can read.
+
+    The command line of a browser is seen by everybody on the machine; it names this page.
+    """
+    from novum.core.files import open_descriptor
+
+    text = (
+        '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0;url={address}"><title>Novum Studio</title>'
+        f'<p><a href="{address}">Open the studio</a></p>\n'
+    )
+    descriptor = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)

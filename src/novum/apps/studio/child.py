@@ -31,6 +31,7 @@ from typing import Any
 from novum.apps.job.record import DataRecord, Finding, TaskRecord
 from novum.apps.job.record_json import read_record, to_json
 from novum.apps.job.request import Request
+from novum.core.files import refuse_links_below
 from novum.core.text import printable
 
 
@@ -89,6 +90,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     descriptor, folder, *asked = sys.argv[1:]
     told = ProgressFile(int(descriptor))
+    refuse_links_below(Path.cwd())
     try:
         request = read_record(Path(asked[0]), Request) if asked else None
         with warnings.catch_warnings():

@@ -9,7 +9,6 @@ moved to the priors of the point, and every decision is the one of least expecte
 from __future__ import annotations
 
 import csv
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from novum.apps.job.outputs import Identifiers, Predictions, safe_cell, write_pr
 from novum.apps.job.record import RunRecord
 from novum.apps.job.record_json import read_record
 from novum.apps.studio.cells import cell_text
+from novum.apps.studio.folder import keep_private
 from novum.apps.studio.rooms import Kept, Studio, stamp_of
 from novum.apps.studio.runs import MODEL, PREDICTIONS, RUN
 from novum.core.decisions import RetargetedClassifier, WorkingPoint, label_array
@@ -228,16 +228,16 @@ def routes(studio: Studio) -> APIRouter:
         there = WorkingPoint(
             tuple(source.classes_), point.priors, point.cost, point.reject_cost, tuple(actions)
         )
-        path = studio.runs.place_for(name, DECIDED)
+        path = studio.runs.path(name) / DECIDED
         save(source.at(there), path)
-        os.chmod(path, 0o600)
+        keep_private(path)
         return {"file": DECIDED}
 
     @room.post("/{name}/export")
     def export(name: str, asked: Point) -> Any:
         """Writes the decisions at the point to a file that is inert in a spreadsheet."""
         answers = answered(name).part(asked.part)
-        path = studio.runs.place_for(name, DECISIONS)
+        path = studio.runs.path(name) / DECISIONS
         return {"file": DECISIONS, "n_rows": write_decisions(answers, answers.point(asked), path)}
 
     @room.get("/{name}/files/{file}")
@@ -410,7 +410,7 @@ def write_decisions(answers: Answered, point: WorkingPoint, path: Path) -> int:
             known[kind] = cells
         names = Identifiers(answers.ids.column, **known)
     n_lines = write_predictions(path, parts, list(answers.classes), names)
-    os.chmod(path, 0o600)
+    keep_private(path)
     return n_lines
 
 

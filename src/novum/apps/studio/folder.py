@@ -1,7 +1,8 @@
 """The folder that the studio was opened in: its tables, and the files that are dropped into it.
 
 A browser names things, never paths. A name is one of those that the folder lists, or it is refused;
-it is never put together to a path before. Links are not listed, so nothing leads outside.
+it is never put together to a path before. Links are not listed, so nothing leads outside, and none
+is followed where something is written (`core.files.refuse_links_below`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from novum.core.errors import InputError
+from novum.core.files import open_descriptor, refuse_links_below
 from novum.core.text import printable
 
 # What `novum.data.read` takes, also packed; folders of Parquet files are opened by the command.
@@ -24,9 +26,11 @@ NETWORKS = (".network", ".bif", ".xmlbif", ".bifxml", ".xml", ".uai", ".net")
 PACKED = ".gz"
 # For what the studio itself notes, such as the progress of a run.
 NOTES = ".novum-studio"
+# Bytes of a name that is made here.
 _LONGEST = 120
 # Names of devices on Windows, where the folder may be shared.
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_SUFFIXES = re.compile(r"(\.[a-z0-9]{1,8}){0,2}$", re.IGNORECASE | re.ASCII)
 
 
 class OpenedFolder:
@@ -47,6 +51,7 @@ class OpenedFolder:
         self.path = path.resolve()
         if not self.path.is_dir():
             raise InputError(f"There is no folder {str(path)!r} to open. Name one that exists.")
+        refuse_links_below(self.path)
 
     def files(self, suffixes: tuple[str, ...] = TABLES) -> dict[str, os.stat_result]:
         """Plain files of these kinds by their names, in order."""
@@ -105,7 +110,7 @@ class OpenedFolder:
                 f"{', '.join(suffixes)}."
             )
         partial = self.notes() / f"upload-{secrets.token_hex(8)}"
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = open_descriptor(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 async for piece in pieces:
@@ -128,6 +133,13 @@ class OpenedFolder:
         raise InputError(f"There are too many files named like {clean!r}. Remove some.")
 
 
+def keep_private(path: Path) -> None:
+    """Lets nobody else read a file that was written."""
+    descriptor = open_descriptor(path, os.O_RDONLY)
+    os.fchmod(descriptor, 0o600)
+    os.close(descriptor)
+
+
 def clean_name(name: str) -> str:
     """A name of a file that is a name on every system, as near to the given one as possible.
 
@@ -143,7 +155,7 @@ def clean_name(name: str) -> str:
     safe = re.sub(r'[<>:"|?*]+', "_", shown).strip(" ._-") or "table.csv"
     if _DEVICES.fullmatch(safe):
         safe = f"_{safe}"
-    if len(safe) > _LONGEST:
-        stem, dot, suffix = safe.rpartition(".")
-        safe = f"{stem[: _LONGEST - len(suffix) - 1]}{dot}{suffix}" if stem else safe[:_LONGEST]
-    return safe
+    # File systems count bytes, not characters; what tells the kind stays.
+    suffixes = _SUFFIXES.search(safe)[0]  # type: ignore[index]
+    stem = safe.removesuffix(suffixes).encode()[: _LONGEST - len(suffixes)]
+    return f"{stem.decode(errors='ignore')}{suffixes}"

@@ -6,11 +6,19 @@ must get nothing. So every request, whatever it asks for, has to pass, in this o
 1. `Host` is one of the studio's own names with its port, letter by letter. A foreign name that is
    resolved to this machine (DNS rebinding) differs.
 2. `Origin`, where there is one, is the studio's own. What changes anything must have one.
-3. `Sec-Fetch-Site`, where there is one, says that the page itself or the address bar asks.
-4. The cookie of the session, which a token buys once: `/?token=...` sets it and leads to `/`. The
-   token is worthless afterwards, so that history and logs hold nothing.
+3. `Sec-Fetch-Site`, where there is one, says that the page itself or the address bar asks; only a
+   link with a token may stand elsewhere.
+4. Everything needs the cookie, and what is below `/api` also the key of the session in a header,
+   or, where a browser sends no headers (a download, a frame), a ticket that the key has bought for
+   this one address.
 5. A body is JSON or bytes of a file, which no plain form of another page can send, has at most so
    many bytes, and does not take forever.
+
+A browser sends a cookie to every port of a host, so another server on this machine gets to see it;
+it opens nothing but the page's own files, which anybody can read in the sources. The key is stored
+by the origin, port included, and leaves the page in requests to the studio alone. A token buys
+both once: `/?token=...` answers with the page, the key in its head and the cookie. It is worthless
+afterwards, so that history and logs hold nothing. Logging out makes a new key for everybody.
 
 There are no web sockets. The answers carry a content policy under which nothing but the studio's
 own files runs, and nothing is sent anywhere else.
@@ -20,11 +28,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
+import hmac
 import ipaddress
+import json
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -35,6 +48,14 @@ MOST_JSON = 4 * 2**20
 # Seconds between two pieces of a body.
 MOST_SILENCE = 30.0
 SAFE_METHODS = ("GET", "HEAD")
+KEY_HEADER = "novum-key"
+# Seconds in which a ticket is used.
+TICKET_SECONDS = 60.0
+INDEX = Path(__file__).with_name("page") / "index.html"
+_STRANGER = (
+    "This is a studio of Novum, and it does not know this browser. Open the link that the terminal "
+    "shows; each link works once."
+)
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -58,7 +79,7 @@ HEADERS = {
 
 
 class Gate:
-    """What opens the studio: its names, the token of the next browser, the key of all sessions.
+    """What opens the studio: its names, the token of the next browser, cookie and key of all.
 
     Parameters
     ----------
@@ -70,7 +91,10 @@ class Gate:
         Whether every numeric address in its usual form is a name of the studio; a number cannot be
         pointed elsewhere as a name can.
     on_entry : callable, optional
-        Told when a token was used, with the address for the next browser.
+        Told when a token was used and when sessions were ended, with the address for the next
+        browser.
+    on_wrong : callable, optional
+        Told how many wrong tokens have come, at 1, 10, 100 and so on.
 
     Examples
     --------
@@ -88,16 +112,22 @@ class Gate:
         *,
         any_address: bool = False,
         on_entry: Callable[[str], None] | None = None,
+        on_wrong: Callable[[int], None] | None = None,
     ) -> None:
         self.port = port
         self._names = [*names, "127.0.0.1", "localhost"]
         self._hosts = {f"{name}:{port}" for name in self._names}
         self._any_address = any_address
-        self._on_entry = on_entry
-        self._key = secrets.token_urlsafe(32)
-        self.token = secrets.token_urlsafe(32)
+        self._on_entry, self._on_wrong = on_entry, on_wrong
         # Cookies of one host are shared by all its ports.
         self.cookie = f"novum-studio-{port}"
+        self.n_wrong = 0
+        self._renew()
+
+    def _renew(self) -> None:
+        self._page_key = secrets.token_urlsafe(32)
+        self.key = secrets.token_urlsafe(32)
+        self.token = secrets.token_urlsafe(32)
 
     @property
     def address(self) -> str:
@@ -118,20 +148,49 @@ class Gate:
 
     def enter(self, token: str) -> str | None:
         """The cookie that a token buys; None for a wrong token, and for one that was used."""
-        if not secrets.compare_digest(token.encode(), self.token.encode()):
+        if not _same(token, self.token):
+            self.n_wrong += 1
+            if self._on_wrong is not None and str(self.n_wrong).strip("0") == "1":
+                self._on_wrong(self.n_wrong)
             return None
         self.token = secrets.token_urlsafe(32)
+        self._tell()
+        return f"{self.cookie}={self._page_key}; HttpOnly; SameSite=Strict; Path=/"
+
+    def end_sessions(self) -> None:
+        """Cookie, key, tickets and the link that nobody has used yet are worthless from now on."""
+        self._renew()
+        self._tell()
+
+    def _tell(self) -> None:
         if self._on_entry is not None:
             self._on_entry(self.address)
-        return f"{self.cookie}={self._key}; HttpOnly; SameSite=Strict; Path=/"
 
     def knows(self, cookies: str) -> bool:
-        """Whether the header of cookies holds the session's key."""
-        for part in cookies.split(";"):
-            name, _, value = part.strip().partition("=")
-            if name == self.cookie and secrets.compare_digest(value.encode(), self._key.encode()):
-                return True
-        return False
+        """Whether the header of cookies holds the studio's."""
+        pairs = (one.strip().partition("=") for one in cookies.split(";"))
+        return any(name == self.cookie and _same(value, self._page_key) for name, _, value in pairs)
+
+    def has_key(self, key: str) -> bool:
+        return _same(key, self.key)
+
+    def ticket(self, path: str) -> str:
+        """Opens one address for a moment, for what a browser fetches without headers."""
+        until = f"{time.time() + TICKET_SECONDS:.0f}"
+        return f"{until}.{self._signature(path, until)}"
+
+    def has_ticket(self, path: str, ticket: str) -> bool:
+        until, _, signature = ticket.partition(".")
+        is_own = _same(signature, self._signature(path, until))
+        return is_own and time.time() < float(until)
+
+    def _signature(self, path: str, until: str) -> str:
+        text = f"{until} {path}".encode()
+        return hmac.new(self.key.encode(), text, hashlib.sha256).hexdigest()
+
+
+def _same(given: str, secret: str) -> bool:
+    return secrets.compare_digest(given.encode(), secret.encode())
 
 
 class _BodyError(Exception):
@@ -168,28 +227,40 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        refusal = self._refusal(scope)
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        token = query.get("token", [None])[0] if scope["path"] == "/" else None
+        refusal = self._refusal(scope, token is not None)
         if refusal is not None:
             await _answer(send, *refusal)
             return
         headers = _headers(scope)
-        token = parse_qs(scope["query_string"].decode("latin-1")).get("token")
-        if token is not None and scope["path"] == "/":
-            bought = self._gate.enter(token[0])
-            if bought is not None:
-                more = [(b"location", b"/"), (b"set-cookie", bought.encode())]
-                await _answer(send, 303, "", more)
-                return
-        if not self._gate.knows(headers.get("cookie", "")):
-            said = (
-                "This is a studio of Novum, and it does not know this browser. Open the link that "
-                "the terminal shows; each link works once."
+        bought = None if token is None else self._gate.enter(token)
+        if bought is not None:
+            kind = (b"content-type", b"text/html; charset=utf-8")
+            page = INDEX.read_text("utf-8").replace(
+                "</head>", f'<meta name="{KEY_HEADER}" content="{self._gate.key}">\n</head>'
             )
-            await _answer(send, 403, said)
-            return
-        await self._passed(scope, headers, receive, send)
+            await _answer(send, 200, page, [kind, (b"set-cookie", bought.encode())])
+        elif not self._may_pass(scope, headers, query.get("ticket", [""])[0]):
+            await _answer(send, 403, _STRANGER)
+        elif scope["path"] == "/api/ticket":
+            said = json.dumps({"ticket": self._gate.ticket(unquote(query.get("path", [""])[0]))})
+            await _answer(send, 200, said, [(b"content-type", JSON.encode())])
+        elif scope["path"] == "/api/leave" and scope["method"] == "POST":
+            self._gate.end_sessions()
+            await _answer(send, 200, "{}", [(b"content-type", JSON.encode())])
+        else:
+            await self._passed(scope, headers, receive, send)
 
-    def _refusal(self, scope: Message) -> tuple[int, str] | None:
+    def _may_pass(self, scope: Message, headers: dict[str, str], ticket: str) -> bool:
+        path, gate = scope["path"], self._gate
+        if not gate.knows(headers.get("cookie", "")):
+            return False
+        if not path.startswith("/api/") or gate.has_key(headers.get(KEY_HEADER, "")):
+            return True
+        return scope["method"] in SAFE_METHODS and gate.has_ticket(path, ticket)
+
+    def _refusal(self, scope: Message, has_token: bool) -> tuple[int, str] | None:
         """Status and sentence for a request that comes from elsewhere."""
         names = [name for name, _ in scope["headers"]]
         if names.count(b"host") != 1 or names.count(b"origin") > 1:
@@ -200,7 +271,10 @@ class Guard:
             return 421, "This host is not the studio's. Open the link that the terminal shows."
         if origin is not None and origin != f"http://{host}":
             return 403, "Another page has asked, which the studio does not answer."
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        # A link may stand anywhere, and who has its token has everything.
+        is_link = has_token and headers.get("sec-fetch-mode") == "navigate"
+        is_own = headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+        if not is_own and not is_link:
             return 403, "Another page has asked, which the studio does not answer."
         if scope["method"] in SAFE_METHODS:
             return None
@@ -274,10 +348,8 @@ async def _answer(
     send: Send, status: int, said: str, more: Iterable[tuple[bytes, bytes]] = ()
 ) -> None:
     body = said.encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        *more,
-    ]
+    headers = [(b"content-length", str(len(body)).encode()), *more]
+    if b"content-type" not in dict(headers):
+        headers.append((b"content-type", b"text/plain; charset=utf-8"))
     await send({"type": "http.response.start", "status": status, "headers": _guarded(headers)})
     await send({"type": "http.response.body", "body": body})

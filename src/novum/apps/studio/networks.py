@@ -18,7 +18,7 @@ import numpy as np
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from novum.apps.studio.folder import NETWORKS, clean_name
+from novum.apps.studio.folder import NETWORKS, clean_name, keep_private
 from novum.apps.studio.rooms import Kept, Studio, stamp_of
 from novum.core.errors import InputError
 from novum.core.text import printable
@@ -105,7 +105,7 @@ class Versions:
 
     def get(self, name: str) -> BayesianNetwork:
         path = self._path(name)
-        if not path.exists():
+        if path.is_symlink() or not path.exists():
             raise InputError(
                 "This version of the network is not there any more. Open its file again."
             )
@@ -244,12 +244,10 @@ def routes(studio: Studio) -> APIRouter:
         if not name.lower().endswith(".bif"):
             name = f"{name}.bif"
         path = studio.folder.path / name
-        if path.is_symlink():
-            raise InputError(f"{name!r} is a link to elsewhere. Choose another name.")
         if path.exists() and not asked.replace:
             raise InputError(f"There is a file {name!r} already. Choose another name.")
         versions.get(asked.version).write(path)
-        path.chmod(0o600)
+        keep_private(path)
         return {"name": name}
 
     return router

@@ -34,6 +34,7 @@ from novum.apps.job.record_json import read_record, write_record
 from novum.apps.job.request import Request
 from novum.apps.studio.folder import OpenedFolder
 from novum.core.errors import InputError
+from novum.core.files import open_descriptor
 from novum.core.text import printable
 
 PROGRESS, LOG, ASKED = ".progress", ".log", ".request"
@@ -85,13 +86,6 @@ class Runs:
                 f"The run {printable(name, 80)!r} has no {file}: it is not finished, or the task "
                 "has none."
             )
-        return path
-
-    def place_for(self, name: str, file: str) -> Path:
-        """Where a file of a run is written; never through a link, which may lead elsewhere."""
-        path = self.path(name) / file
-        if path.is_symlink():
-            raise InputError(f"{file} of this run is a link to elsewhere. Remove it.")
         return path
 
     def summary(self, name: str) -> Plain:
@@ -195,14 +189,11 @@ class Runs:
     def _started(self, request: Request) -> str:
         notes = self._folder.notes()
         for name in folder_names(request.table):
-            if (self._folder.path / name).exists():
+            if os.path.lexists(self._folder.path / name):
                 continue
             try:
-                descriptor = os.open(
-                    notes / f"{name}{PROGRESS}",
-                    os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW,
-                    0o600,
-                )
+                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL
+                descriptor = open_descriptor(notes / f"{name}{PROGRESS}", flags, 0o600)
                 break
             except FileExistsError:
                 # A run of that name failed before it had a folder; its name is free again.
@@ -215,10 +206,9 @@ class Runs:
 
     def resume(self, name: str) -> None:
         """Goes on with a run that was interrupted."""
-        self.path(name)
+        self._check_no_links(name)
         path = self._folder.notes() / f"{name}{PROGRESS}"
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-        descriptor = os.open(path, flags, 0o600)
+        descriptor = open_descriptor(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         with self._starting:
             state = self.state(name)
             if state != "interrupted":
@@ -250,13 +240,21 @@ class Runs:
 
     # Parts of the above
 
+    def _check_no_links(self, name: str) -> None:
+        """A run writes none of its files through a link, which is said before it computes."""
+        for folder, folders, files in os.walk(self.path(name)):
+            for one in (Path(folder) / entry for entry in folders + files):
+                if one.is_symlink():
+                    shown = printable(str(one.relative_to(self._folder.path)), 120)
+                    raise InputError(f"{shown} is a link to elsewhere. Remove it.")
+
     def _begin(self, name: str, descriptor: int, *asked: str) -> None:
         """Starts the process, which inherits the lock on the file of its progress."""
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         # What an earlier process said must not be taken for this one: its number above all.
         os.ftruncate(descriptor, 0)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-        log = os.open(self._folder.notes() / f"{name}{LOG}", flags, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        log = open_descriptor(self._folder.notes() / f"{name}{LOG}", flags, 0o600)
         command = [sys.executable, "-m", "novum.apps.studio.child", str(descriptor), name, *asked]
         try:
             self._processes[name] = subprocess.Popen(

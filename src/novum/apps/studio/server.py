@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
 import traceback
@@ -9,15 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h11
 import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import novum
 from novum.apps.cli.failures import sentence
-from novum.apps.studio.guard import Gate, Guard
+from novum.apps.studio.guard import MOST_SILENCE, Gate, Guard
 from novum.apps.studio.rooms import ROOMS, Studio
 from novum.core.errors import InputError
 
@@ -80,9 +83,53 @@ def application(studio: Studio) -> FastAPI:
     return app
 
 
-def guarded(studio: Studio, gate: Gate, most_bytes: int = MOST_BYTES, **limits: float) -> Guard:
-    """The application behind its guard, which is what is served."""
-    return Guard(application(studio), gate, most_bytes, **limits)
+def configured(
+    studio: Studio, gate: Gate, most_bytes: int = MOST_BYTES, silence: float = MOST_SILENCE
+) -> uvicorn.Config:
+    """The application behind its guard, and how it is served."""
+    return uvicorn.Config(
+        Guard(application(studio), gate, most_bytes, silence),
+        http=_Impatient,
+        # Also of a line on which a request begins and does not go on.
+        timeout_keep_alive=silence,  # type: ignore[arg-type]
+        # Addresses with tokens must not get into a log.
+        access_log=False,
+        log_level="info" if studio.debug else "error",
+        server_header=False,
+        date_header=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=2,
+    )
+
+
+class _Impatient(H11Protocol):
+    """Closes a line whose request has not told all its headers in time."""
+
+    _closing: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._await_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _await_headers(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_waiting()
+        elif self._closing is None:
+            self._closing = self.loop.call_later(self.timeout_keep_alive, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+            self._closing = None
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -110,18 +157,7 @@ def serve(
     studio: Studio, gate: Gate, listening: socket.socket, most_bytes: int = MOST_BYTES
 ) -> None:
     """Serves until Ctrl-C or SIGTERM."""
-    config = uvicorn.Config(
-        guarded(studio, gate, most_bytes),
-        # Addresses with tokens must not get into a log.
-        access_log=False,
-        log_level="info" if studio.debug else "error",
-        server_header=False,
-        date_header=False,
-        lifespan="off",
-        ws="none",
-        timeout_graceful_shutdown=2,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    uvicorn.Server(configured(studio, gate, most_bytes)).run(sockets=[listening])
     sys.stdout.flush()
 
 

@@ -7,7 +7,7 @@
 // which fills the element `view`. It is called anew whenever the address changes by a step (`go`); the
 // signal is aborted when the room is left, for listeners, timers and requests.
 
-import { get, onOutage } from "./lib/api.js";
+import { get, onOutage, post } from "./lib/api.js";
 import { h, show } from "./lib/dom.js";
 import { go, link, onRoute, route } from "./lib/route.js";
 import { say } from "./lib/say.js";
@@ -100,6 +100,11 @@ async function begin() {
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
+  });
+  document.getElementById("leave").addEventListener("click", async () => {
+    await post("/api/leave");
+    left.abort();
+    show(main, h("p", { class: "empty" }, "You have logged out, and no other window is known any more. To come back, open the link that the terminal shows."));
   });
   const box = document.getElementById("outage");
   onOutage(({ lost, said }) => {

@@ -1,6 +1,25 @@
-// Asking the server. The cookie of the session goes along by itself; answers are JSON.
+// Asking the server; answers are JSON.
+//
+// The key of the session came with the page and goes along as a header. It is stored by the origin,
+// which other servers of this machine are not, unlike the cookie, which opens the page's files alone.
 
 export class StudioError extends Error {}
+
+const KEY = "novum-key";
+let store = {};
+try {
+  store = localStorage;
+} catch {
+  // A browser that keeps nothing has this window alone.
+}
+const brought = document.querySelector(`meta[name="${KEY}"]`);
+if (brought) {
+  store[KEY] = brought.content;
+  brought.remove();
+  // The token was used, and people copy the address.
+  history.replaceState(null, "", `/${location.hash}`);
+}
+const headers = (more = {}) => ({ [KEY]: store[KEY] ?? "", ...more });
 
 const outage = new EventTarget();
 // Told when the server does not answer, and when it does again: {lost: bool, said}.
@@ -11,7 +30,7 @@ let lost = false;
 async function ask(path, options) {
   let answer;
   try {
-    answer = await fetch(path, { credentials: "same-origin", ...options });
+    answer = await fetch(path, { ...options, headers: headers(options.headers) });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     lost = true;
@@ -21,7 +40,7 @@ async function ask(path, options) {
   if (lost && answer.status !== 403) tell({ lost: (lost = false) });
   if (answer.status === 403) {
     lost = true;
-    tell({ lost, said: "The studio was started again and does not know this window any more. Open the link that its terminal shows." });
+    tell({ lost, said: "The studio does not know this window any more: it was started again, or somebody has logged out. Open the link that its terminal shows." });
   }
   const body = answer.headers.get("content-type")?.startsWith("application/json") ? await answer.json() : { error: await answer.text() };
   if (!answer.ok) throw new StudioError(body.error || `The server answered with ${answer.status}.`);
@@ -30,8 +49,8 @@ async function ask(path, options) {
 
 // get("/api/tables/list", {name: "a.csv"}, signal): parameters that are null or undefined are left out.
 export function get(path, parameters = {}, signal) {
-  const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined);
-  const query = new URLSearchParams(given).toString();
+  const pairs = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined);
+  const query = new URLSearchParams(pairs).toString();
   return ask(query ? `${path}?${query}` : path, { signal });
 }
 
@@ -39,12 +58,27 @@ export function post(path, body = {}, signal) {
   return ask(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
 }
 
+// The address of a file for a frame or a download, which send no headers: it opens for a minute.
+export async function ticketed(path, signal) {
+  const { ticket } = await get("/api/ticket", { path }, signal);
+  return `${path}?${new URLSearchParams({ ticket })}`;
+}
+
+// What a link to a file does when it is clicked.
+export const download = (path) => async (event) => {
+  event.preventDefault();
+  const link = document.createElement("a");
+  link.download = "";
+  link.href = await ticketed(path);
+  link.click();
+};
+
 // Sends a file as it is, with its progress; `fetch` cannot tell how much was sent.
 export function upload(path, file, onProgress) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", `${path}?${new URLSearchParams({ name: file.name })}`);
-    request.setRequestHeader("content-type", "application/octet-stream");
+    for (const [name, value] of Object.entries(headers({ "content-type": "application/octet-stream" }))) request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => onProgress?.(event.loaded / Math.max(event.total, 1));
     request.onerror = () => reject(new StudioError("The file was not sent: it is larger than the studio takes, or the studio does not answer."));
     request.onload = () => {

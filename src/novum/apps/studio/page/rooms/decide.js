@@ -2,7 +2,7 @@
 //
 //   #/decide/RUN?point=JSON&rows=unseen|aside     point: {priors, cost, reject} in the order of the classes
 
-import { get, post } from "../lib/api.js";
+import { download, get, post } from "../lib/api.js";
 import { chart } from "../lib/chart.js";
 import { field, h, latest, newId, select, show, table } from "../lib/dom.js";
 import { keep, link } from "../lib/route.js";
@@ -31,9 +31,8 @@ export async function enter(view, { parts: [name], params, signal }) {
   const act = async (action) => {
     try {
       const done = await post(`${API}/${encodeURIComponent(name)}/${action}`, { ...state.point, part: state.rows }, signal);
-      const href = `${API}/${encodeURIComponent(name)}/files/${done.file}`;
       const text = action === "save" ? "The model at this point is written beside the model of the run, which stays as it is: " : `${number(done.n_rows)} rows with their decisions are written: `;
-      show(said, text, h("a", { href, download: "" }, done.file));
+      show(said, text, h("button", { type: "button", class: "small", onclick: download(`${API}/${encodeURIComponent(name)}/files/${done.file}`) }, done.file));
     } catch (error) {
       if (!signal.aborted) show(said, error.message);
     }

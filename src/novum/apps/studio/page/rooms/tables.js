@@ -6,7 +6,7 @@
 //   #/tables/report/NAME              its report
 //   #/tables/compare/ONE/OTHER        two runs
 
-import { get, post, upload } from "../lib/api.js";
+import { download, get, post, ticketed, upload } from "../lib/api.js";
 import { field, h, s, select, show, table } from "../lib/dom.js";
 import { go, link, route } from "../lib/route.js";
 import { bytes, estimate, number, percent, say, seconds } from "../lib/say.js";
@@ -335,7 +335,7 @@ function runView(run, act) {
 const COUNTS = { clusters: ["assignments.csv"], novelty: ["scores.csv"] };
 function files(run) {
   const names = ["report.html", ...(COUNTS[run.kind] ?? ["predictions.csv", "leaderboard.csv", "model.py"]), "model.novum", "run.json"];
-  return h("section", { class: "card" }, h("h2", null, "Files"), h("div", { class: "line" }, names.map((file) => h("a", { class: "button small", href: `${API}/runs/${encodeURIComponent(run.name)}/files/${file}`, download: "" }, file))));
+  return h("section", { class: "card" }, h("h2", null, "Files"), h("div", { class: "line" }, names.map((file) => h("button", { type: "button", class: "small", onclick: download(`${API}/runs/${encodeURIComponent(run.name)}/files/${file}`) }, file))));
 }
 
 function final(rows, measure) {
@@ -360,9 +360,11 @@ function growing(run) {
   ], run.leaderboard, { caption: "Leaderboard so far" }));
 }
 
-async function oneReport(main, { names: [name] }) {
-  const address = `${API}/runs/${encodeURIComponent(name)}/report`;
-  show(main, h("div", { class: "line ends" }, h("h1", null, `Report of ${name}`), h("div", { class: "line" }, h("a", { class: "button", href: link("tables", ["run", name]) }, "Back to the run"), h("a", { class: "button", href: address, target: "_blank", rel: "noopener" }, "In a tab of its own"))),
+async function oneReport(main, { names: [name], signal }) {
+  const path = `${API}/runs/${encodeURIComponent(name)}/report`;
+  const address = await ticketed(path, signal);
+  const alone = async () => open(await ticketed(path), "_blank", "noopener");
+  show(main, h("div", { class: "line ends" }, h("h1", null, `Report of ${name}`), h("div", { class: "line" }, h("a", { class: "button", href: link("tables", ["run", name]) }, "Back to the run"), h("button", { type: "button", onclick: alone }, "In a tab of its own"))),
     h("iframe", { class: "report", src: address, sandbox: "", title: `Report of ${name}` }));
 }
 
