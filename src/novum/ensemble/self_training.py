@@ -23,7 +23,6 @@ Blum and Mitchell, "Combining labeled and unlabeled data with co-training", 1998
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Self
@@ -32,7 +31,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _estimator_has, check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
@@ -79,14 +78,6 @@ class LabelRound:
     disagreements: int
     remaining: int
     held_out_log_probability: float
-
-
-def _has(method: str) -> Any:
-    def check(model: Any) -> bool:
-        getattr(getattr(model, "estimator_", model.estimator), method)
-        return True
-
-    return check
 
 
 class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner):
@@ -169,8 +160,9 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
                 value, scales = judged[-1]
                 rows, labels, sure, odd = self._proposals(models, views, codes, scales)
                 if not len(rows):
-                    reason = f"no row is labelled with confidence {self.threshold:g} or more"
-                    reason = "views disagree on all rows that one is sure of" if odd else reason
+                    reason = "views disagree on all rows that one is sure of"
+                    if not odd:
+                        reason = f"no row is labelled with confidence {self.threshold:g} or more"
                     break
                 codes[rows], when[rows] = labels, len(history) + 1
                 added = tuple(np.bincount(labels, minlength=len(self.classes_)).tolist())
@@ -183,8 +175,9 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
                 models = self._fit_all(training, views, codes)
                 reason += f"; held-out labels are most probable after round {best}"
             self._store(models, judged[best][1] if judged else [1.0] * len(models))
-            self.label_codes_, self.labeled_iter_ = _of_all_rows(training, codes, when)
-            shares = np.bincount(codes[codes >= 0], _weights(training, codes >= 0))
+            self.label_codes_, self.labeled_iter_ = _of_given(training, codes, when)
+            known = np.flatnonzero(codes >= 0)
+            shares = np.bincount(codes[known], training.weight_of(known))
             self.class_prior_ = shares / shares.sum()
             self.history_, self.termination_condition_ = tuple(history), reason
             self.n_iter_ = len(history) + 1
@@ -205,10 +198,9 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
     def transduction_(self) -> Array:
         """The label of every row of `fit`; None where it has none."""
         check_is_fitted(self)
-        labels = np.full(len(self.label_codes_), None, object)
-        known = self.label_codes_ >= 0
-        labels[known] = self.classes_[self.label_codes_[known]]
-        return labels
+        # A row without a label has the code -1, the place of the last name.
+        names = np.append(self.classes_.astype(object), None)
+        return names[self.label_codes_]
 
     def _done(self, codes: Integers, history: list[LabelRound]) -> str:
         if (codes >= 0).all():
@@ -362,17 +354,17 @@ class SelfTraining(LabellingModel):
         """What the learner predicts."""
         return np.asarray(self._asked().predict(checked_rows(self, X, reset=False)))
 
-    @available_if(_has("predict_proba"))
+    @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
         """The learner's probabilities of the classes."""
         return np.asarray(self._asked().predict_proba(checked_rows(self, X, reset=False)))
 
-    @available_if(_has("predict_log_proba"))
+    @available_if(_estimator_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Floats:
         """Their logarithms."""
         return np.asarray(self._asked().predict_log_proba(checked_rows(self, X, reset=False)))
 
-    @available_if(_has("decision_function"))
+    @available_if(_estimator_has("decision_function"))
     def decision_function(self, X: Any) -> Floats:
         """The learner's scores."""
         return np.asarray(self._asked().decision_function(checked_rows(self, X, reset=False)))
@@ -497,21 +489,12 @@ def _best_round(values: list[float]) -> int:
     return int(np.flatnonzero(np.array(values) >= max(values) - NO_ACCOUNT)[-1])
 
 
-def _of_all_rows(
-    training: TrainingRows, codes: Integers, when: Integers
-) -> tuple[Integers, Integers]:
+def _of_given(training: TrainingRows, codes: Array, when: Array) -> tuple[Integers, Integers]:
     """Labels and their rounds of all given rows, of those that count as they are."""
-    kept = slice(None) if training.kept is None else training.kept
-    # The last entry is that of rows without a label.
-    code_of = np.full(len(training.given_classes) + 1, -1)
-    code_of[:-1][np.isin(training.given_classes, training.classes)] = np.arange(
-        len(training.classes)
-    )
-    labels = code_of[training.given[1]]
+    classes, names = training.classes, training.given_classes
+    code_of = np.where(np.isin(names, classes), np.searchsorted(classes, names), -1)
+    labels = np.append(code_of, -1)[training.given[1]]
     rounds = np.where(labels >= 0, 0, -1)
+    kept = slice(None) if training.kept is None else training.kept
     labels[kept], rounds[kept] = codes, when
     return labels, rounds
-
-
-def _weights(training: TrainingRows, rows: Sequence[Any] | Array) -> Floats | None:
-    return None if training.weight is None else training.weight[np.asarray(rows)]
