@@ -11,6 +11,16 @@ import pytest
 from scipy import sparse
 
 from novum.core.errors import InputError
+from novum.linear import (
+    GammaRegressor,
+    GeneralizedLinearModel,
+    Lasso,
+    LassoCV,
+    LinearRegression,
+    PoissonRegressor,
+    RidgeCV,
+    TweedieRegressor,
+)
 from novum.linear.column_range import check_range
 from novum.linear.descent.regression import GradientDescent, StochasticGradientDescent
 from novum.linear.logistic.regression import LogisticRegression
@@ -57,3 +67,45 @@ def test_descents_refuse_them_too(method: Any, scale: float, wrap: Any) -> None:
     X = np.array([[1.0, scale], [2.0, -scale]])
     with pytest.raises(InputError, match=r"Column 'x1' has a size of .* power of ten"):
         method.minimize(LogisticLoss(), wrap(X), [-1.0, 1.0])
+
+
+IN_ANY_UNIT = [
+    LinearRegression(solver="lsqr"),
+    LinearRegression(solver="gradient"),
+    RidgeCV(),
+    Lasso(0.1),
+    LassoCV(alphas=5),
+    GeneralizedLinearModel("gaussian"),
+    PoissonRegressor(alpha=0.0),
+    GammaRegressor(alpha=0.1),
+    TweedieRegressor(power=1.3, alpha=0.0),
+    TweedieRegressor(power=3, alpha=0.0),
+]
+
+
+@pytest.mark.parametrize("model", IN_ANY_UNIT, ids=str)
+def test_targets_in_any_unit_or_refused(model: Any) -> None:
+    """Predictions are proportional to the targets until a power of them is no number."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(25, 2))
+    y = np.exp(0.4 * X[:, 0] + 0.3 * rng.normal(size=25))
+    plain, largest = model.fit(X, y).predict(X), 2.0 / getattr(model, "power", 2.0)
+    for exponent in (-440, -210, 95, 430):
+        unit = 2.0 ** (exponent * min(1.0, largest))
+        scaled = Lasso(0.1 * unit) if isinstance(model, Lasso) else model
+        np.testing.assert_allclose(scaled.fit(X, unit * y).predict(X) / unit, plain, rtol=1e-6)
+    with pytest.raises(InputError, match=r"leaves? the range of double"):
+        model.fit(X, 1e280 * y)
+
+
+@pytest.mark.parametrize("model", [RidgeCV(), Lasso(), LassoCV(), GammaRegressor()])
+def test_targets_whose_squares_vanish_are_refused(model: Any) -> None:
+    with pytest.raises(InputError, match=r"no value larger than 3e-180 in size, whose square"):
+        model.fit(np.eye(6), 1e-180 * np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0]))
+
+
+def test_leaving_rows_out_refuses_columns_without_squares() -> None:
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    with pytest.raises(InputError, match="Column 'x1' has a size of"):
+        RidgeCV().fit(X * [1.0, 1e250], X[:, 0])
+    assert RidgeCV().fit(X * [1.0, 1e-250], X[:, 0]).coef_[0] > 0.5

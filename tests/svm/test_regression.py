@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import svm
+from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -16,6 +17,7 @@ from novum.core.errors import InputError
 from novum.core.learners import Case, Check, ConvergenceWarning
 from novum.core.learners.contracts import check_name, estimator_checks
 from novum.kernels.vectors.mixed import Mixed
+from novum.svm import KernelRidge, KernelRidgeCV, LinearSVR
 from novum.svm.regression import SVR, NuSVR
 from tests.svm.machine_tables import as_files, wave
 
@@ -110,3 +112,34 @@ def test_budgets_end_a_fit(cls: Any) -> None:
     with pytest.warns(ConvergenceWarning, match="stopped early"):
         model = cls(C=1e4, tol=1e-12, max_iter=2).fit(X, y)
     assert model.fit_status_ == 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVR(C=1.0, epsilon=0.1, tol=1e-8),
+        NuSVR(C=1.0, tol=1e-8),
+        LinearSVR(C=1.0, epsilon=0.1, tol=1e-6),
+        KernelRidge(kernel="rbf"),
+        KernelRidgeCV(),
+    ],
+    ids=str,
+)
+def test_targets_in_any_unit_or_refused(model: Any) -> None:
+    X, y = wave()
+    plain = model.fit(X, y).predict(X)
+
+    def predicted(unit: float) -> Any:
+        given = model.get_params()
+        own = {name: unit * given[name] for name in ("C", "epsilon") if name in given}
+        return clone(model).set_params(**own).fit(X, unit * y).predict(X) / unit
+
+    for unit in (2.0**-400, 2.0**400):
+        np.testing.assert_allclose(predicted(unit), plain, atol=1e-5 * np.abs(plain).max())
+    with pytest.raises(InputError, match=r"a value of size .* whose square leaves the range"):
+        predicted(1e280)
+    if isinstance(model, KernelRidge):
+        np.testing.assert_allclose(predicted(1e-280), plain)
+        return
+    with pytest.raises(InputError, match=r"no value larger than .* whose square leaves"):
+        predicted(1e-280)

@@ -1,6 +1,7 @@
 from novum.linear.class_labels import class_factors as class_factors
 from novum.linear.class_labels import labels_among as labels_among
 from novum.linear.class_labels import places_among as places_among
+from novum.linear.column_range import check_target_range as check_target_range
 from novum.linear.descent.regression import Descent, GradientDescent, StochasticGradientDescent
 from novum.linear.descent.steps import AdaGrad, Backtracking, ConstantStep, DecayingStep
 from novum.linear.generalized.inference import GeneralizedInference

@@ -20,6 +20,7 @@ from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
 from novum.core.runtime import answered, fit_context, fitting, round_attributes
 from novum.core.tables import Kind, Sample, Schema, check_features, check_sample
+from novum.linear.column_range import check_target_range
 from novum.numerics import Array, Floats, IsotonicMap, fit_isotonic
 
 
@@ -104,6 +105,7 @@ class IsotonicRegression(RegressorMixin, TransformerMixin, Learner):
         with fitting(self) as watch:
             sample = check_sample(self, _as_column(X), y, sample_weight)
             x, target = _values(sample), np.ravel(sample.target)
+            check_target_range(target, least=0.0)
             signs = {True: (1,), False: (-1,), "auto": (1, -1)}[self.increasing]
             tried = [(sign, fit_isotonic(x, sign * target, sample.weight)) for sign in signs]
             sign, best = min(tried, key=lambda one: _loss(one[1], x, one[0] * target, sample))

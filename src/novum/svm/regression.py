@@ -21,6 +21,7 @@ from sklearn.exceptions import DataConversionWarning
 from novum.core.errors import InputError
 from novum.core.learners import Stopwatch, parameter
 from novum.core.runtime import fit_context, fitting
+from novum.linear import check_target_range
 from novum.numerics import Floats, Mask
 from novum.svm.kernel_machine import ProgramMachine
 from novum.svm.objects import KernelSample
@@ -120,6 +121,7 @@ def _slack_of(
 
 
 def _with_one_target(sample: KernelSample, learner: str) -> KernelSample:
+    check_target_range(sample.target)
     if sample.target.ndim == 1:
         return sample
     if sample.target.shape[1] > 1:

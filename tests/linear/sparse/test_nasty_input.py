@@ -111,7 +111,7 @@ def test_a_whole_number_is_a_ratio_and_a_given_grid_is_one() -> None:
     [
         (Lasso(), [[1.0], [np.inf]], [1.0, 2.0], "column 'x0' has inf at row 1"),
         (Lasso(), [[1e200], [1.0]], [1.0, 2.0], "Rescale it by a power of ten"),
-        (Lasso(), [[1.0], [2.0]], [1e200, 2.0], "at row 0, whose square .* Rescale y"),
+        (Lasso(), [[1.0], [2.0]], [1e200, 2.0], r"size 1e\+200, whose square .* Rescale y"),
         (LassoCV(), [[1.0], [2.0]], [[1.0, 2.0], [2.0, 3.0]], "Fit one target at a time"),
         (ElasticNetCV(l1_ratio=2.0), [[1.0]] * 9, [1.0] * 9, "between 0 and 1"),
         (ElasticNetCV(l1_ratio=0.0), [[1.0]] * 9, [1.0] * 9, "Give alphas as a list"),

@@ -215,7 +215,7 @@ def score_rows(
     b, eta = _start(rows, law, link, fit_intercept, start)
     mean = link.mean(eta)
     value = _value(rows, law, mean, penalty, b)
-    smallest = EPSILON * _scale(rows, law)
+    smallest, tiny = EPSILON * _scale(rows, law), 1e-30 * min(1.0, _unit(rows, law))
     trace, stopped_by, steps = [value / total], "max_iter", 0
     decrement, highest, move = np.inf, 0, 0.0
     while True:
@@ -232,7 +232,7 @@ def score_rows(
         size = max(abs(value) / total, smallest)
         # Steps go on while they gain, since tests and intervals are read to all their digits.
         ends = alpha > 0 or decrement <= (_FURTHER * tol) ** 2 * size or decrement > 0.5 * before
-        if (decrement <= tol**2 * size and ends) or decrement <= 1e-30:
+        if (decrement <= tol**2 * size and ends) or decrement <= tiny:
             stopped_by = "tol"
         elif steps >= max_iter:
             break
@@ -313,6 +313,13 @@ def _scale(rows: Rows, law: Any) -> float:
     if not law.is_inside(mean):
         return 1.0
     return float(np.average(law.deviance(rows.y, mean), weights=rows.weight))
+
+
+def _unit(rows: Rows, law: Any) -> float:
+    """The deviance of a mean that misses the targets by their own size, `m^2 / V(m)`."""
+    size = float(rows.weight @ np.abs(rows.y)) / float(rows.weight.sum())
+    variance = float(law.variance(np.array(size)))
+    return size * (size / variance) if variance > 0 else 1.0
 
 
 def _value(rows: Rows, law: Any, mean: Floats, penalty: Floats, b: Floats) -> float:

@@ -29,6 +29,7 @@ from novum.core.learners import (
 )
 from novum.core.runtime import answered, fit_context, fitting, round_attributes
 from novum.core.tables import Coding, Sample, Schema, check_features, check_sample
+from novum.linear.column_range import check_target_range
 from novum.linear.generalized.fit import Rows, score_rows
 from novum.linear.generalized.inference import (
     GeneralizedInference,
@@ -289,6 +290,7 @@ class GeneralizedRegression(RegressorMixin, Learner):
                 f"{type(self).__name__} has one target, but y has shape {target.shape}. Fit one "
                 "model for each."
             )
+        check_target_range(target, power=max(2.0, getattr(law, "power", 2.0)))
         wrong = ~law.allows(target)
         if wrong.any():
             row = int(np.argmax(wrong))

@@ -21,6 +21,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Stopwatch, Verdict
 from novum.core.tables import Coding, Sample
+from novum.linear.column_range import check_target_range
 from novum.linear.least_squares.certification import LEAST_SQUARES, RIDGE, certify
 from novum.linear.least_squares.solution import Design, Solution, check_coefficients
 from novum.numerics import Floats, unit_scale
@@ -42,7 +43,9 @@ def descend(
 
     watch = Stopwatch()
     scale, n_targets, alpha = design.scale[:, np.newaxis], design.y.shape[1], exact.alpha
-    x = design.x * design.scale
+    # Powers of two: squares of targets in any unit are doubles, and the steps are the same.
+    x, unit = design.x * design.scale, float(unit_scale(np.abs(design.y).max(initial=0.0)))
+    y = unit * design.y
     curvature = np.linalg.svd(x, compute_uv=False)
     slack = float(np.sqrt(alpha.max())) * float(design.scale.max(initial=0.0))
     floor = float(np.sqrt(alpha.min())) * float(design.scale.min(initial=1.0))
@@ -51,7 +54,7 @@ def descend(
 
     def value_and_gradient(flat: Floats) -> tuple[float, Floats]:
         inner = flat.reshape(-1, n_targets)
-        residual, penalty = design.y - x @ inner, (np.sqrt(alpha) * scale) ** 2 * inner
+        residual, penalty = y - x @ inner, (np.sqrt(alpha) * scale) ** 2 * inner
         gradient = -2 * (x.T @ residual - penalty)
         return float((residual**2).sum() + (penalty * inner).sum()), gradient.ravel()
 
@@ -63,9 +66,10 @@ def descend(
         tol=tol,
         max_iter=GRADIENT_STEPS if max_iter is None else max_iter,
     )
-    coef = scale * outcome.params.reshape(-1, n_targets)
+    coef = scale * outcome.params.reshape(-1, n_targets) / unit
     intercept = design.y_mean - design.x_mean @ coef
     solution = replace(exact, coef=coef, intercept=intercept)
+    outcome = replace(outcome, trace=tuple(value / unit / unit for value in outcome.trace))
     return solution, _descent_certificate(design, solution, outcome, watch)
 
 
@@ -113,6 +117,7 @@ def solve_rows(
             "solver='lsqr' takes numeric columns only; categorical ones need solver='auto'."
         )
     rows, targets = _CenteredRows(sample, fit_intercept), sample.targets
+    check_target_range(targets, least=0.0)
     limit = 20 * max(rows.operator.shape) if max_iter is None else max_iter
     # Coefficients that overflow are refused by the name of their column.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -146,6 +151,8 @@ def _solve_target(
 ) -> _TargetSolution:
     """LSQR on `[A; sqrt(alpha) I] S z`, where `S` brings columns of very unequal size together."""
     A, y = rows.operator, rows.root * (target - rows.mean_of(target))
+    # SciPy's limits of progress are absolute: targets near one size have one course.
+    unit = unit_scale(np.abs(y).max(initial=0.0))
     n, p = A.shape
     scale, root = rows.scale(penalty), np.sqrt(penalty)
     stacked = LinearOperator(
@@ -154,11 +161,11 @@ def _solve_target(
         rmatvec=lambda u: scale * (A.rmatvec(u[:n]) + root * u[n:]),
         dtype=np.float64,
     )
-    right = np.concatenate([y, np.zeros(p)])
+    right = np.concatenate([unit * y, np.zeros(p)])
     solution, reason, steps, *_ = lsqr(
         stacked, right, atol=tol * 1e-4, btol=tol * 1e-4, iter_lim=limit
     )
-    coef = scale * solution
+    coef = scale * solution / unit
     gradient = A.rmatvec(y - A.matvec(coef)) - penalty * coef
     return _TargetSolution(coef, gradient, steps, reason in (0, 1, 2, 4, 5))
 

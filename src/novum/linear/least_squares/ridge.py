@@ -50,7 +50,8 @@ from novum.core.sums import (
     sum_blocks,
     whole_sample,
 )
-from novum.core.tables import Sample, rows_of, treatment_blocks, treatment_rows
+from novum.core.tables import Coding, Sample, rows_of, treatment_blocks, treatment_rows
+from novum.linear.column_range import check_range, check_target_range
 from novum.linear.least_squares.model import LinearModel, LinearPredictor
 from novum.linear.least_squares.solution import Design, row_basis, solve
 from novum.numerics import Floats
@@ -265,6 +266,7 @@ class RidgeCV(LinearPredictor, Learner):
                 fit_intercept=self.fit_intercept, categorical_features=self.categorical_features
             )
             sample = whole_sample(self, X, y, sample_weight)
+            check_target_range(sample.targets)
             predictions, parts = self._validated(ridge, sample, alphas, groups)
             scores = [self._scores(sample.rows(part), predictions[part]) for part in parts]
             self._choose(alphas, np.mean(scores, axis=0))
@@ -320,6 +322,9 @@ class RidgeCV(LinearPredictor, Learner):
             )
         counted = sample.rows(weight > 0)
         design = Design.of(sum_blocks(ridge._sum, counted), self.fit_intercept)
+        # Leverages are squares of columns; those that vanish beside the strength do no harm.
+        spread = np.where(design.sizes > 1, design.sizes, 0.0)
+        check_range(np.zeros_like(spread), spread, lambda: Coding(sample.schema).names)
         if counted.n_rows <= design.x.shape[1]:
             predicted = np.empty((*sample.targets.shape, alphas.size))
             predicted[weight > 0] = _left_out_of_few(counted, design, alphas, self.fit_intercept)

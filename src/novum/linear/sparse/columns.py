@@ -17,15 +17,11 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from novum.core.errors import InputError
 from novum.core.runtime import check_memory
 from novum.core.tables import Coding, Sample, treatment_blocks
-from novum.linear.column_range import check_range, check_sparse_range
+from novum.linear.column_range import check_range, check_sparse_range, check_target_range
 from novum.linear.sparse.objective import Penalty
 from novum.numerics import Floats, Positions, as_argument
-
-# Targets beyond this size have squares that leave the range of doubles.
-_LARGEST = 1e120
 
 
 class Columns(Protocol):
@@ -314,12 +310,7 @@ def centered_target(target: Floats, root: Floats, *, centered: bool) -> tuple[Fl
 def checked_targets(sample: Sample, centered: bool) -> tuple[list[Floats], Floats]:
     """The targets of a solver, and their means; refuses what has no square."""
     targets = np.asarray(sample.targets, np.float64)
-    if np.abs(targets).max() > _LARGEST:
-        row = int(np.argmax(np.abs(targets).max(axis=1)))
-        raise InputError(
-            f"The target has a value of {targets[row].max():.3g} at row {row}, whose square leaves "
-            "the range of double precision. Rescale y by a power of ten."
-        )
+    check_target_range(targets)
     root = np.sqrt(sample.weights / sample.weights.sum())
     pairs = [centered_target(t, root, centered=centered) for t in targets.T]
     return [t for t, _ in pairs], np.array([mean for _, mean in pairs])

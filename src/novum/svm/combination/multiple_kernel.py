@@ -26,6 +26,7 @@ from novum.core.learners import Certificate, Stopwatch, Verdict, warn_if_stopped
 from novum.core.runtime import memory_limit
 from novum.core.text import label_text
 from novum.kernels import Kernel, Precomputed, Prepared, admitted
+from novum.linear import check_target_range
 from novum.numerics import Array, Floats, Positions, one_blas_thread
 from novum.svm.classifier import SVC
 from novum.svm.combination.weights import Evaluation, Limits, Saddle, find_weights
@@ -180,6 +181,7 @@ def _problem(
         ]
     else:
         sample = reader._read(X, y, sample_weight, "numbers")
+        check_target_range(sample.target)
         programs = _regression_programs(reader, sample)
     parts = tuple(admitted(kernel, kernel.prepare(sample.objects), "refuse") for kernel in kernels)
     scales = _scales(parts, sample.weight, scaling)

@@ -22,6 +22,7 @@ from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
 from novum.core.runtime import RandomSource, fit_context, fitting, stream
 from novum.core.tables import check_sample
+from novum.linear import check_target_range
 from novum.numerics import Floats
 from novum.svm.linear.design import design_of
 from novum.svm.linear.fit import solve_losses
@@ -143,6 +144,7 @@ class LinearSVR(LinearMachine, RegressorMixin, Learner):
 
 
 def _one_target(target: Floats) -> Floats:
+    check_target_range(target)
     if target.ndim == 1:
         return target
     if target.shape[1] > 1:

@@ -25,7 +25,7 @@ from novum.core.learners import Learner, Stopwatch, fitted, parameter
 from novum.core.runtime import fit_context, fitting
 from novum.core.tables import Target
 from novum.kernels import FromCallable, Kernel
-from novum.linear import strengths
+from novum.linear import check_target_range, strengths
 from novum.numerics import Floats, Mask, one_blas_thread
 from novum.svm.kernel_machine import KernelMachine
 from novum.svm.objects import KernelSample
@@ -64,6 +64,7 @@ class RidgeMachine(KernelMachine, MultiOutputMixin, RegressorMixin, Learner):
         check_matrix_memory(len(sample.weight))
         prepared = self._prepared(sample)
         target = sample.target
+        check_target_range(target, least=0.0)
         columns = target[:, np.newaxis] if target.ndim == 1 else target
         return prepared, RidgeSystem(prepared.gram(np.float64), sample.weight), columns
 

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval
 from novum.core.errors import InputError
 from novum.core.learners import parameter
 from novum.core.runtime import fit_context, fitting
-from novum.linear import strengths
+from novum.linear import check_target_range, strengths
 from novum.numerics import Floats, Positions
 from novum.svm.objects import KernelSample
 from novum.svm.ridge.kernel_ridge import RidgeMachine
@@ -88,6 +88,7 @@ class KernelRidgeCV(RidgeMachine):
             alphas = self._checked_alphas()
             sample = self._read(X, y, sample_weight, "numbers")
             _check_rows(sample)
+            check_target_range(sample.target)
             prepared, system, targets = self._system(sample)
             spectrum = system.spectrum()
             errors = left_out_path(sample, system, spectrum, targets, alphas) ** 2
