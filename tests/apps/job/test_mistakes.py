@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 from sklearn.metrics import accuracy_score, root_mean_squared_error
@@ -253,6 +254,15 @@ def test_the_constant_takes_the_best_action_at_the_point() -> None:
     decided = model.at(point).decide(task.X)
     true, chosen = (np.searchsorted(["a", "b"], labels) for labels in (task.y, decided))
     assert found.model.value == pytest.approx(cost[true, chosen].mean())
+
+
+def test_levels_that_the_table_does_not_have_are_a_group_of_their_own() -> None:
+    task, answers = of_two(60, wrong=range(12))
+    cells = ["violet"] * 12 + task.X.column("c").to_pylist()[12:-2] + [None] * 2
+    X = task.X.set_column(task.features.index("c"), "c", pa.array(cells))
+    found = find_mistakes(answers, X, task, ["c"])
+    new = next(group for group in found.groups if "does not have" in group.group)
+    assert (new.column, new.n_rows, new.loss.value, new.others) == ("c", 12, 1.0, 0.0)
 
 
 def test_texts_of_cells_are_plain() -> None:

@@ -33,7 +33,7 @@ from novum.core.errors import InputError
 from novum.core.text import printable
 from novum.display import about, number
 from novum.evaluation import holm_adjusted, mean_interval, proportion_interval
-from novum.numerics import Array, Floats, Mask
+from novum.numerics import UNSEEN, Array, Floats, Mask
 
 MOST_WORST = 6
 MOST_GROUPS = 6
@@ -250,6 +250,8 @@ def _parts(X: Any, task: Task, name: str) -> Iterator[tuple[str, Mask]]:
     if not cells.known.all():
         yield "missing", ~cells.known
     if not cells.is_numeric:
+        if (cells.values == UNSEEN).any():
+            yield "a level that the table does not have", cells.values == UNSEEN
         frequent = np.argsort(-cells.level_counts, kind="stable")[:MOST_LEVELS]
         for code in frequent.tolist():
             yield printable(str(cells.level(code)), _LONGEST_CELL), cells.values == code

@@ -50,7 +50,8 @@ def data_section(record: RunRecord, detail: Detail) -> Section:
     figure = target_figure(target) if target is not None and detail.pictures else None
     if figure is not None:
         blocks.append(Gallery([figure]))
-    rows = [_rows(record.data), *_left_out(record.data, detail)]
+    of_test_file = record.settings.get("test") is not None
+    rows = [_rows(record.data, of_test_file=of_test_file), *_left_out(record.data, detail)]
     blocks.append(Fold("Where the rows went", [*rows, *_working_point(record.task, detail)]))
     n_columns = counted(len(record.profile.columns), "column")
     blocks.append(Fold(f"All {n_columns}", column_blocks(record.profile, detail)))
@@ -78,12 +79,15 @@ def _findings(findings: tuple[Finding, ...], detail: Detail) -> list[Block]:
     return [*notices[:n_open], Fold(f"Notes about the table ({len(shown) - n_open})", folded)]
 
 
-def _rows(data: DataRecord) -> Table:
+def _rows(data: DataRecord, *, of_test_file: bool) -> Table:
     parts = [
         ("learned from", data.n_train),
         ("set aside to judge", data.n_holdout),
         ("without a target: not judged on, but predicted", data.n_without_target),
     ]
+    if of_test_file:
+        # Its rows are none of the table's.
+        del parts[1]
     rows = [
         (name, number(n), percent(n / data.n_rows if data.n_rows else None)) for name, n in parts
     ]
@@ -100,7 +104,7 @@ def _rows(data: DataRecord) -> Table:
         f"{counted(data.n_rows, 'row')} of {label(data.name, 60)}",
         (Column("rows"), Column("number", True), Column("share", True)),
         rows,
-        note=f"Rows were set aside so: {data.holdout_way}" if data.holdout_way else "",
+        note=f"Rows to judge on: {data.holdout_way}" if data.holdout_way else "",
     )
 
 

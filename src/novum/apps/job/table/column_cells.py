@@ -24,7 +24,8 @@ class Cells:
     ----------
     column : Column
     values : array (n,)
-        float64 with NaN for missing in a numeric column, else int32 codes with `MISSING`.
+        float64 with NaN for missing in a numeric column, else int32 codes with `MISSING`, and
+        `UNSEEN` for levels that the column does not have.
 
     Examples
     --------
@@ -58,8 +59,8 @@ class Cells:
     @cached_property
     def level_counts(self) -> Integers:
         """Rows of each level of a column that is not numeric."""
-        known = self.values[self.known] if self.n_missing else self.values
-        return np.bincount(known, minlength=self.column.n_levels).astype(np.int64)
+        codes = self.values[self.values >= 0]
+        return np.bincount(codes, minlength=self.column.n_levels).astype(np.int64)
 
     def level(self, code: int) -> Level:
         return self.column.levels[code]
