@@ -63,7 +63,7 @@ def sentence(error: BaseException) -> str:
     >>> sentence(KeyError("speed"))
     "Something went wrong that should not: KeyError: 'speed'. Run again with --debug to see where."
     """
-    from novum.apps.job.table.reading import for_a_run
+    from novum.apps.job.table.reader_advice import for_a_run
     from novum.core.errors import InputError
     from novum.core.text import printable
 

@@ -24,7 +24,8 @@ from novum.apps.job.request import Request
 from novum.apps.job.table.features import feature_cells, ids_of
 from novum.apps.job.table.formalizing import formalize_like
 from novum.apps.job.table.labels import read_sets
-from novum.apps.job.table.reading import LoadedTable, read, read_like, suggestion
+from novum.apps.job.table.named_columns import suggestion
+from novum.apps.job.table.reading import LoadedTable, read, read_like
 from novum.apps.job.table.target_column import read_weights
 from novum.apps.job.table.task import Rows, Task
 from novum.core.decisions import OrderedClassifier, RetargetedClassifier

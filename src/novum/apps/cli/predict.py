@@ -111,6 +111,7 @@ def evaluate(
 
 def _report(model: Any, rows: Rows, positive: str | None) -> Any:
     from novum.apps.cli.model_rows import is_classifier
+    from novum.apps.job.table.formalizing import label_named
     from novum.core.decisions import OrderedClassifier, RetargetedClassifier
     from novum.ensemble import LabelModels
     from novum.evaluation import ClassificationReport, LabelSetReport, RegressionReport
@@ -126,27 +127,11 @@ def _report(model: Any, rows: Rows, positive: str | None) -> Any:
         probabilities=source.predict_proba(rows.X),
         classes=list(model.classes_),
         ordered=isinstance(source, OrderedClassifier),
-        positive=_label(positive, list(model.classes_)),
+        positive=None if positive is None else label_named(positive, list(model.classes_)),
         working_point=point,
         training_priors=getattr(source, "class_prior_", None),
         sample_weight=rows.weight,
     )
-
-
-def _label(text: str | None, classes: list[Any]) -> Any:
-    """The class that is written like that."""
-    from novum.core.errors import InputError
-    from novum.core.text import listed, printable
-
-    if text is None:
-        return None
-    by_text = {str(label): label for label in classes}
-    if text not in by_text:
-        raise InputError(
-            f"--positive {printable(text)!r} is none of the classes {listed(classes)}. Name one of "
-            "them."
-        )
-    return by_text[text]
 
 
 # Rows that are predicted at once, so that progress shows and Ctrl-C acts.

@@ -76,11 +76,12 @@ def looked_at(
     from novum import data
     from novum.apps.job.table.findings import find
     from novum.apps.job.table.formalizing import formalize
+    from novum.apps.job.table.named_columns import check_declared
     from novum.apps.job.table.profile import profile_table
-    from novum.apps.job.table.reading import check_declared, read, reading_options
+    from novum.apps.job.table.reading import read, read_file
 
     if request.target is None and request.table not in data.available():
-        read_table = data.read(request.table, **reading_options(request))
+        read_table, _ = read_file(request)
         roles = {"id": request.id}
         check_declared(request, roles, read_table.schema.names, read_table.report.path)
         record = profile_table(read_table.table, read_table.schema)

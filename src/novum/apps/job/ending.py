@@ -461,7 +461,7 @@ def _write_model(used: Any, learned: LearningRows, ending: Ending) -> None:
         exposure=ending.request.exposure,
         rows=None if whole else LEARNED,
         point=point,
-        reading=reading_options(ending.request),
+        reading=reading_options(ending.request, task.as_text),
         has_gaps=learner is not used,
     )
     ending.attempts(

@@ -25,6 +25,7 @@ from novum.apps.job.table.task import Task
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
 from novum.core.files import replacing
+from novum.core.sources import is_number_text
 from novum.data import available
 
 REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
@@ -213,14 +214,16 @@ def row_digests(X: Any) -> Any:
 
 
 def safe_cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula; numbers stay numbers.
+    """A cell that no spreadsheet takes for a formula; numbers and lone signs stay as they are.
 
     Examples
     --------
-    >>> safe_cell("=1+1"), safe_cell("plain"), safe_cell(-2.5)
-    ("'=1+1", 'plain', -2.5)
+    >>> safe_cell("=1+1"), safe_cell("plain"), safe_cell("-2.5"), safe_cell("+")
+    ("'=1+1", 'plain', '-2.5', '+')
     """
-    if isinstance(value, str) and value.startswith(_FORMULA):
+    if not isinstance(value, str) or value in ("+", "-") or is_number_text(value):
+        return value
+    if value.startswith(_FORMULA):
         return f"'{value}"
     return value
 

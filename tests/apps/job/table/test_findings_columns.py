@@ -37,6 +37,17 @@ def test_columns_left_out_are_said() -> None:
     assert "leaves it out of the features" in found["identifier"].advice
 
 
+def test_levels_and_labels_that_differ_in_case_alone() -> None:
+    found = findings_of(column_findings, c=["low", "High"] * (N // 2))
+    assert "levels alike" not in found
+    found = findings_of(column_findings, c=["Low", "low", "high", None] * (N // 4))
+    assert (found["levels alike"].severity, found["levels alike"].columns) == ("note", ("c",))
+    labels = ["Yes", "no", "yes", "no"] * (N // 4)
+    found = findings_of(column_findings, y=labels)
+    assert (found["levels alike"].severity, found["levels alike"].columns) == ("warning", ("y",))
+    assert "'Yes' and 'yes' of 'y'" in found["levels alike"].text
+
+
 def test_many_columns_of_a_sort_are_one_finding() -> None:
     found = findings_of(column_findings, **{f"c{i}": np.full(N, i) for i in range(9)})
     assert len(found["constant column"].columns) == 9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novum.apps.job.table.findings_columns import correlated_pairs, likeness_findings
+from novum.apps.job.table.findings_likeness import correlated_pairs, likeness_findings
 from tests.apps.job.table.findings_of import LABELS, NOISE, N, findings_of
 
 RNG = np.random.default_rng(5)

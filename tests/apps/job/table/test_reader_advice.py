@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from novum.apps.job.table.reading import for_a_run
+from novum.apps.job.table.reader_advice import for_a_run
 from novum.core.errors import InputError
 from novum.data.readers import read
 from tests.apps.job.table.tables import csv

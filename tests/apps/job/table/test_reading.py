@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from novum.apps.job.request import Request
+from novum.apps.job.table.findings import find
+from novum.apps.job.table.formalizing import formalize, formalize_like
+from novum.apps.job.table.profile import profile_table
 from novum.apps.job.table.reading import read, read_like
 from novum.core.errors import FileFormatError, InputError
 from novum.core.tables import Kind
@@ -133,6 +137,55 @@ def test_encodings_that_are_none_are_named(tmp_path: Path) -> None:
     path.write_bytes("name,y\nJürgen,a\n".encode() + b"M\xffx,b\n")
     with pytest.raises(FileFormatError, match=r"bad\.csv, line 3: byte 0xff.*, such as UTF-8\.$"):
         read(Request(str(path), "y"))
+
+
+# --- Cells that another type would change ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "kept"),
+    [
+        (("TRUE", "FALSE"), ("FALSE", "TRUE")),
+        (("no", "yes"), ("no", "yes")),
+        (("007", "010"), ("007", "010")),
+        (("1", "2"), (1, 2)),
+        # Truth values in several writings are truth values all the same.
+        (("true", "True", "false"), (False, True)),
+    ],
+)
+def test_labels_stay_as_the_file_writes_them(
+    tmp_path: Path, labels: tuple[str, ...], kept: tuple[Any, ...]
+) -> None:
+    rows = "".join(f"{k % 7},{labels[k % len(labels)]}\n" for k in range(30))
+    found = read_text(tmp_path, f"x,y\n{rows}")
+    classes = formalize(found, Request("t.csv", "y")).classes
+    assert classes is not None
+    assert tuple(classes.tolist()) == kept
+
+
+def test_truth_values_of_another_file_may_be_written_in_another_case(tmp_path: Path) -> None:
+    rows = "x,y\n" + "1,true\n2,false\n" * 8
+    table = read_text(tmp_path, rows)
+    task = formalize(table, Request("t.csv", "y"))
+    other = read_like(csv(tmp_path, rows.upper().replace("X,Y", "x,y"), "o.csv"), table, ("x", "y"))
+    again = formalize_like(other, task, Request("o.csv", "y"))
+    assert again.coded.tolist() == task.coded.tolist()
+
+
+def test_whole_numbers_that_would_merge_keep_their_digits(tmp_path: Path) -> None:
+    base = 1234567890123456000
+    rows = "".join(f"{base + k % 4},{2**60 + 1024 * k},{k}.5e20,{k}\n" for k in range(24))
+    found = read_text(tmp_path, f"account,far,amount,y\n{rows}")
+    assert found.as_text == ("account",)
+    assert set(found.column("account").levels) == {str(base + k) for k in range(4)}
+    assert found.column("far").kind is found.column("amount").kind is Kind.NUMERIC
+    task = formalize(found, Request("t.csv", "y"))
+    profile = profile_table(found.table, found.schema, "y", task.kind)
+    (said,) = [f for f in find(task, profile, found.report) if f.kind == "long whole numbers"]
+    assert said.columns == ("account",)
+    assert "4 different texts, which would be 1 otherwise" in said.text
+    request = Request(str(tmp_path / "t.csv"), "y", kind=(("account", "numeric"),))
+    assert read(request).column("account").kind is Kind.NUMERIC
 
 
 # --- A file to judge on ---------------------------------------------------------------------------

@@ -14,9 +14,31 @@ from novum.core.tables import check_classes
 from tests.apps.job.table.tables import loaded
 
 
-def target(values: Any, choice: Any = "auto", task: Any = None) -> Target:
+def target(
+    values: Any, choice: Any = "auto", task: Any = None, metric: str | None = None
+) -> Target:
     table = loaded("y", task, y=values)
-    return read_target(cells_of(table.table.column("y"), table.column("y")), table, choice)
+    cells = cells_of(table.table.column("y"), table.column("y"))
+    return read_target(cells, table, choice, metric)
+
+
+def test_a_measure_says_what_numbers_are() -> None:
+    few, many = [1, 2, 3] * 10, [*range(20)] * 2
+    assert target(few).kind == "multiclass"
+    found = target(few, metric="mae")
+    assert (found.kind, found.classes) == ("regression", None)
+    assert found.sentences == (
+        "'y' is predicted as a number, because --metric mae is a measure of numbers.",
+    )
+    assert target([0, 1] * 20, metric="rmse").kind == "regression"
+    assert target(many).kind == "regression"
+    found = target(many, metric="log_loss")
+    assert (found.kind, len(found.classes)) == ("multiclass", 20)  # type: ignore[arg-type]
+    assert target(many, metric="quadratic_kappa").kind == "ordinal"
+    # Somebody chose, words are no numbers, and fractions no classes.
+    assert target(few, "multiclass", metric="rmse").kind == "multiclass"
+    assert target(["a", "b"] * 9, metric="rmse").kind == "binary"
+    assert target([0.5, 1.5, 2.5] * 9, metric="accuracy").kind == "regression"
 
 
 @pytest.mark.parametrize(

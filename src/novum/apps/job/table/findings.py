@@ -16,8 +16,9 @@ from scipy import special
 
 from novum.apps.job.record import Finding, ProfileRecord
 from novum.apps.job.table.evidence import Evidence, percent, quoted
-from novum.apps.job.table.findings_columns import column_findings, likeness_findings
+from novum.apps.job.table.findings_columns import column_findings
 from novum.apps.job.table.findings_leaks import leak_findings
+from novum.apps.job.table.findings_likeness import likeness_findings
 from novum.apps.job.table.profile import fingerprints
 from novum.apps.job.table.task import Task
 from novum.core.sources import ReadReport, counted

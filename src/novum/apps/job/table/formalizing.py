@@ -116,14 +116,25 @@ def _positive(
             "names the other."
         )
         return positive, [said]
-    by_text = {str(label): label for label in labels}
-    if request.positive not in by_text:
-        raise InputError(
-            f"--positive {printable(request.positive)!r} is none of the classes "
-            f"{listed(labels)}. Name one of them."
-        )
-    positive = by_text[request.positive]
+    positive = label_named(request.positive, labels)
     return positive, [f"The positive class is {label_text(positive)}, as --positive says."]
+
+
+def label_named(text: str, labels: list[Any]) -> Any:
+    """The class that `--positive` names, in another case if that is clear.
+
+    Examples
+    --------
+    >>> label_named("True", ["false", "true"])
+    'true'
+    """
+    exact = [label for label in labels if str(label) == text]
+    near = [label for label in labels if str(label).lower() == text.lower()]
+    if exact or len(near) == 1:
+        return (exact or near)[0]
+    raise InputError(
+        f"--positive {printable(text)!r} is none of the classes {listed(labels)}. Name one of them."
+    )
 
 
 # --- Working point --------------------------------------------------------------------------------
@@ -262,7 +273,8 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
     >>> task.kind, task.classes.tolist(), task.metric
     ('multiclass', ['setosa', 'versicolor', 'virginica'], 'accuracy')
     """
-    target = read_target(feature_cells(loaded, loaded.target), loaded, _choice(request))
+    cells, choice = feature_cells(loaded, loaded.target), _choice(request)
+    target = read_target(cells, loaded, choice, request.metric)
     request, published = _with_published_costs(loaded, request)
     coded, weight, rated = _per_exposure(target.coded, loaded, request)
     groups = None if request.group is None else read_groups(feature_cells(loaded, request.group))
@@ -290,6 +302,7 @@ def formalize(loaded: LoadedTable, request: Request) -> Task:
         columns=columns,
         kinds=kinds,
         ids=ids_of(loaded, request),
+        as_text=loaded.as_text,
     )
 
 
@@ -416,6 +429,9 @@ def _codes_like(cells: Cells, classes: Array, name: str) -> Integers:
     values, codes = np.unique(cells.values[cells.known], return_inverse=True)
     labels = [_label(cells, value, classes) for value in values.tolist()]
     places = {label: code for code, label in enumerate(classes.tolist())}
+    if {str(label).lower() for label in places} <= {"true", "false"}:
+        # Truth values mean the same in every writing.
+        labels = [next((x for x in places if str(x).lower() == str(y).lower()), y) for y in labels]
     strange = [label for label in labels if label not in places]
     if strange:
         raise InputError(

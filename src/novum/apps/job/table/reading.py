@@ -12,7 +12,7 @@ import hashlib
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -22,7 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from novum import data
-from novum.apps.job.request import KINDS, Request
+from novum.apps.job.record import OF_NUMBERS
+from novum.apps.job.request import Request
+from novum.apps.job.table.named_columns import (
+    check_declared,
+    check_roles,
+    check_targets,
+    suggestion,
+)
+from novum.apps.job.table.reader_advice import for_a_run
 from novum.core.errors import (
     FileFormatError,
     InputError,
@@ -35,52 +43,10 @@ from novum.core.tables import Column, Kind, Schema
 from novum.core.text import printable
 from novum.numerics import cached_property
 
-# --- Advice ---------------------------------------------------------------------------------------
-# What readers advise, in words for someone who has a file and a command line.
-#
-# Readers speak to callers of the library: `dialect=Dialect(encoding='latin-1')`. A user of a run
-# cannot pass that, but can save the file in another way. What is wrong and where stays as it is.
-
-_DIALECT = r"dialect=Dialect\([^)]*\)"
-_WORDS: tuple[tuple[str, str], ...] = (
-    (rf"If the first line is a row, say so: {_DIALECT}",
-     "Add rows below it, or, if it is a row, put a line of names before it"),
-    (rf"; if the file has no header, say so: {_DIALECT}", ", or put a line of names first"),
-    (rf",? or read without quotes: {_DIALECT}", ""),
-    (rf",? or name it: {_DIALECT}", ", such as UTF-8"),
-    (rf"[^.;:]*\bsay so: {_DIALECT};?", " Save it as UTF-8;"),
-    (_DIALECT, "saving the file as comma-separated UTF-8 text"),
-    (r"([Ll])eave (it|the column) out by `columns=`", r"\1eave \2 out of the file"),
-    (r"(Read fewer columns) \(`columns=`\), or give the path itself to a learner's `fit_file`",
-     "Give the run fewer columns or rows"),
-    (r"Ask for smaller chunks \(`rows=`\) or fewer columns \(`columns=`\)", "Keep fewer columns"),
-    (r"add the word to `missing`, or declare the column nominal",
-     "or name the word with --missing-values"),
-    (r"`kinds` makes column ('[^']*') ordinal without an order, and (.*?) is no number. Give the "
-     r"levels from low to high: kinds=.*", r"--kind makes column \1 ordinal, and \2 is no number. "
-     "Give its levels from low to high with --levels COLUMN=LOW,...,HIGH."),
-    (r"none of the levels that `kinds` declares", "none of the levels that --levels lists"),
-    (r"Declare it in `kinds`", "List it in --levels"),
-    (r"sql=\"", "--sql \""),
-    (r"Name another sheet\.", "Name another with --sheet."),
-    (r"it has (.*)\. Name one of them\.", r"it has \1. Name one of them with --sheet."),
-    (r"`kinds` declares column", "the table has column"),
-    (r"that `kinds` declares", "of the table"),
-    (r"(Open (it|the file)|Read it) again( with open_source)?", "Start the run again"),
-)  # fmt: skip
-
-
-def for_a_run(message: str) -> str:
-    """The message of a reader with advice that a user of a run can follow.
-
-    Examples
-    --------
-    >>> for_a_run("It is free text. Leave it out by `columns=`.")
-    'It is free text. Leave it out of the file.'
-    """
-    for pattern, words in _WORDS:
-        message = re.sub(pattern, words, message)
-    return message
+# How notes of a reader begin that say that cells are changed.
+_LONG, _LABELS = "numbers beyond 2^53", ("truth values", "written with leading zeros")
+# Different cells that are labels although they are numbers.
+MOST_LABELS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +70,9 @@ class LoadedTable:
         What a bundled table is for; a file does not say.
     costs : dict or None
         Published with a bundled table.
+    as_text : tuple of str
+        Columns whose cells are kept as the file writes them, where numbers or truth values would
+        change them.
     """
 
     name: str
@@ -114,6 +83,7 @@ class LoadedTable:
     report: ReadReport
     task: str | None = None
     costs: dict[str, Any] | None = None
+    as_text: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -147,7 +117,7 @@ def read(request: Request) -> LoadedTable:
     """
     is_bundled = request.table in data.available()
     loaded = _read_bundled(request) if is_bundled else _read_file(request)
-    _check_targets(request.targets)
+    check_targets(request.targets)
     roles = {
         "target": loaded.target or None,
         "weight": request.weight,
@@ -163,7 +133,7 @@ def read(request: Request) -> LoadedTable:
                 f"{suggestion(name, loaded.schema.names)}"
             )
     for target in request.targets or (loaded.target,):
-        _check_roles(own := roles | {"target": target or None})
+        check_roles(own := roles | {"target": target or None})
         check_declared(request, own, loaded.schema.names, loaded.name)
     return loaded
 
@@ -205,33 +175,15 @@ def read_like(
     )
 
 
-def suggestion(name: str, names: Sequence[str]) -> str:
-    """What to say about a name that is not there: the nearest names, else the first ones.
-
-    Examples
-    --------
-    >>> suggestion("specis", ["width", "species"])
-    "Did you mean 'species'?"
-    >>> suggestion("xyz", ["width", "species"])
-    "Its columns are 'width', 'species'."
-    """
-    lower = {known.lower(): known for known in reversed(names)}
-    near = difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)
-    if near:
-        return f"Did you mean {' or '.join(repr(printable(lower[key], 60)) for key in near)}?"
-    shown = ", ".join(repr(printable(known, 60)) for known in names[:8])
-    return f"Its columns are {shown}{f', ... ({len(names)} in all)' if len(names) > 8 else ''}."
-
-
 # --- Files ----------------------------------------------------------------------------------------
 
 
-def _read_file(request: Request) -> LoadedTable:
+def read_file(request: Request) -> tuple[data.ReadTable, tuple[str, ...]]:
+    """The file that a request names, and its columns that are kept as text."""
     path = Path(request.table)
     with _as_one_sentence(request.table):
-        digest = _sha256(path)
         try:
-            read = _quietly(path, request, _declared(request))
+            return _as_written(_quietly(path, request, _declared(request)), path, request)
         except SchemaError:
             # A column that is declared and not there is told apart from one that does not fit.
             names = _quietly(path, request).schema.names
@@ -240,13 +192,65 @@ def _read_file(request: Request) -> LoadedTable:
         except FileFormatError as error:
             words = str(error).replace("`kinds` declares column", "--kind declares column")
             raise FileFormatError(words, line=error.line, column=error.column) from None
+
+
+def _read_file(request: Request) -> LoadedTable:
+    path = Path(request.table)
+    with _as_one_sentence(request.table):
+        digest = _sha256(path)
+    read, as_text = read_file(request)
     target = request.target or next(iter(request.targets), "")
     if not target and request.task not in ("clusters", "novelty"):
         raise InputError(
             f"Which column of {printable(path.name)} is to be predicted? Name it with --target. "
             f"{suggestion('', read.schema.names)}"
         )
-    return LoadedTable(path.name, read.table, read.schema, target, digest, read.report)
+    return LoadedTable(
+        path.name, read.table, read.schema, target, digest, read.report, as_text=as_text
+    )
+
+
+def _as_written(
+    read: data.ReadTable, path: Path, request: Request
+) -> tuple[data.ReadTable, tuple[str, ...]]:
+    """Columns whose cells another type would change, as the file writes them.
+
+    Whole numbers that float64 merges, and labels of a target such as `true` or `007`.
+    """
+    targets = () if request.task in OF_NUMBERS else (request.target, *request.targets)
+    declared = {*_declared(request), request.weight, request.exposure, request.time}
+    kept: list[str] = []
+    for place, column in enumerate(read.schema.columns):
+        report = read.report.columns[place]
+        is_target = column.name in targets
+        is_long = any(note.startswith(_LONG) for note in report.notes)
+        is_label = is_target and any(note.startswith(_LABELS) for note in report.notes)
+        if column.name in declared or not (is_label or is_long):
+            continue
+        with suppress(MemoryLimitError, InputError):
+            text = _quietly(path, request, {column.name: "nominal"}, [column.name])
+            n_texts = text.schema.columns[0].n_levels
+            n_read = column.n_levels or pc.count_distinct(read.table.column(place)).as_py()
+            are_labels = n_texts <= MOST_LABELS and (n_texts == n_read or is_long)
+            if not (are_labels if is_target else _are_merged(text.schema.columns[0], n_read)):
+                continue
+            note = f"kept as text: {n_texts:,} different texts, which would be {n_read:,} otherwise"
+            columns = list(read.schema.columns)
+            reports = list(read.report.columns)
+            columns[place] = text.schema.columns[0]
+            reports[place] = replace(text.report.columns[0], notes=(note,))
+            table = read.table.set_column(place, column.name, text.table.column(0))
+            report = replace(read.report, columns=tuple(reports))
+            read = replace(read, table=table, schema=Schema(tuple(columns)), report=report)
+            kept.append(column.name)
+    return read, tuple(kept)
+
+
+def _are_merged(texts: Column, n_numbers: int) -> bool:
+    """Whether different whole numbers are equal as float64."""
+    return texts.n_levels > n_numbers and all(
+        re.fullmatch(r"[-+]?\d+", str(level)) for level in texts.levels
+    )
 
 
 def _declared(request: Request) -> dict[str, KindLike]:
@@ -258,11 +262,11 @@ def _declared(request: Request) -> dict[str, KindLike]:
     return kinds | dict(request.levels)
 
 
-def reading_options(request: Request) -> dict[str, Any]:
-    """Arguments of `novum.data.read` that a request stands for."""
+def reading_options(request: Request, as_text: Sequence[str] = ()) -> dict[str, Any]:
+    """Arguments of `novum.data.read` that a request stands for, with columns kept as text."""
     options: dict[str, Any] = {"sheet": request.sheet, "sql": request.sql}
     if request.table not in data.available():
-        options["kinds"] = _declared(request)
+        options["kinds"] = _declared(request) | dict.fromkeys(as_text, "nominal")
         if request.missing_values:
             usual = getattr(data.open_source(request.table), "usual_missing", ())
             options["missing"] = (*usual, *request.missing_values)
@@ -397,67 +401,6 @@ def _read_bundled(request: Request) -> LoadedTable:
         loaded.task if target == loaded.target else None,
         loaded.costs if target == loaded.target else None,
     )
-
-
-# --- Checks ---------------------------------------------------------------------------------------
-
-
-def _check_targets(targets: Sequence[str]) -> None:
-    """Several targets are different columns."""
-    twice = next((name for name in targets if targets.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"--target names {printable(twice)!r} twice. Name each target once.")
-
-
-def _check_roles(roles: dict[str, str | None]) -> None:
-    """No column has two roles."""
-    seen: dict[str, str] = {}
-    for role, name in roles.items():
-        if name is None:
-            continue
-        if name in seen:
-            raise InputError(
-                f"Column {printable(name)!r} cannot be the {seen[name]} and the {role}. Name "
-                f"another column with --{role}."
-            )
-        seen[name] = role
-
-
-def check_declared(
-    request: Request, roles: Mapping[str, str | None], names: Sequence[str], table: str
-) -> None:
-    """Columns that options speak of are there, once, and their kinds are some."""
-    seen: dict[str, str] = {}
-    listed = [("--kind", name) for name, _ in request.kind]
-    listed += [("--levels", name) for name, _ in request.levels]
-    if roles.get("id") is not None:
-        listed.append(("--id", str(roles["id"])))
-    for option, name in listed:
-        shown = repr(printable(name))
-        if name not in names:
-            raise InputError(
-                f"{option} names the column {shown}, which {printable(table)} does not have. "
-                f"{suggestion(name, names)}"
-            )
-        ordered = {option, seen.get(name)} == {"--kind", "--levels"}
-        if name in seen and not (ordered and dict(request.kind)[name] == "ordinal"):
-            both = "twice" if option == seen[name] else f"too, as {seen[name]} does"
-            raise InputError(f"{option} names the column {shown} {both}. Leave out one of them.")
-        seen[name] = option
-    for name, kind in request.kind:
-        if kind not in KINDS:
-            near = difflib.get_close_matches(kind, KINDS, n=1)
-            raise InputError(
-                f"--kind {printable(name, 60)}={printable(kind, 40)} is no kind. "
-                + (f"Did you mean {near[0]}?" if near else f"Kinds are {', '.join(KINDS)}.")
-            )
-    for role, column in roles.items():
-        said = dict(request.kind).get(str(column))
-        if role not in ("id",) and said in ("id", "drop", "text"):
-            raise InputError(
-                f"--kind {printable(str(column), 60)}={said} does not go with the {role}. Leave "
-                "out one of them."
-            )
 
 
 def _wish(column: Column) -> KindLike | None:

@@ -24,6 +24,7 @@ from novum.core.errors import InputError
 from novum.core.sources import counted, is_amount_text, is_number_text
 from novum.core.tables import MISSING, Kind, are_dates, moments_of
 from novum.core.text import label_text, listed, printable
+from novum.evaluation import OF_LEVELS, is_measure, measure
 from novum.numerics import Array, Floats, Integers
 
 # --- Classes or numbers ---------------------------------------------------------------------------
@@ -224,7 +225,9 @@ class Target:
     highest: Any = None
 
 
-def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target:
+def read_target(
+    cells: Cells, loaded: LoadedTable, choice: TaskChoice, metric: str | None = None
+) -> Target:
     """Classes or numbers, by the rule above or by choice.
 
     Parameters
@@ -234,6 +237,9 @@ def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target
     loaded : LoadedTable
         Gives the task of a bundled table, and names to messages.
     choice : {"auto", "binary", "multiclass", "ordinal", "labels", "regression", "counts"}
+    metric : str, optional
+        The measure that was asked for; one of numbers or of classes says what a column of numbers
+        is where nobody chose.
     """
     shown = repr(printable(cells.name))
     if cells.n_missing == len(cells.values):
@@ -242,19 +248,31 @@ def read_target(cells: Cells, loaded: LoadedTable, choice: TaskChoice) -> Target
             f"{printable(loaded.name)}. Name a column with --target that has values."
         )
     look = look_at_target(cells)
-    wants_numbers = choice in OF_NUMBERS or (
-        choice == "auto"
-        and (not look.is_classes if loaded.task is None else loaded.task == "regression")
-    )
-    if wants_numbers:
-        return _numbers(cells, look, choice, loaded)
-    return _classes(cells, look, choice, loaded)
+    wants_numbers = not look.is_classes if loaded.task is None else loaded.task == "regression"
+    asked = "" if choice == "auto" else f"--task {choice} says so"
+    if choice == "auto" and metric is not None and is_measure(metric) and cells.is_numeric:
+        held = measure(metric).target
+        if held != ("numbers" if wants_numbers else "classes") and _could_be(held, cells, look):
+            asked = f"--metric {metric} is a measure of {held}"
+            choice = "regression" if held == "numbers" else "multiclass"
+            choice = "ordinal" if metric in OF_LEVELS else choice
+    if choice in OF_NUMBERS or (choice == "auto" and wants_numbers):
+        return _numbers(cells, look, choice, loaded, asked)
+    return _classes(cells, look, choice, loaded, asked)
+
+
+def _could_be(held: str, cells: Cells, look: TargetLook) -> bool:
+    """Whether a column of numbers could be what a measure is of."""
+    n_known = len(cells.values) - cells.n_missing
+    return held == "numbers" or (look.is_whole and 2 * look.n_distinct <= n_known)
 
 
 # --- Numbers --------------------------------------------------------------------------------------
 
 
-def _numbers(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedTable) -> Target:
+def _numbers(
+    cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedTable, asked: str
+) -> Target:
     shown = repr(printable(cells.name))
     if not cells.is_numeric:
         raise InputError(
@@ -272,7 +290,7 @@ def _numbers(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
             f"The target {shown} is {_first(cells):g} in every row that has it, so there is "
             "nothing to predict. Name another column with --target."
         )
-    reason = _why(choice, loaded, f"it has {look.n_distinct:,} different numbers")
+    reason = asked or _why(loaded, f"it has {look.n_distinct:,} different numbers")
     known = cells.values[cells.known]
     if choice == "counts":
         if (known < 0).any():
@@ -299,7 +317,9 @@ def _numbers(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
 # --- Classes --------------------------------------------------------------------------------------
 
 
-def _classes(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedTable) -> Target:
+def _classes(
+    cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedTable, asked: str
+) -> Target:
     shown = repr(printable(cells.name))
     _refuse_many(cells, look)
     classes, coded, sentences = _labels(cells)
@@ -321,11 +341,11 @@ def _classes(cells: Cells, look: TargetLook, choice: TaskChoice, loaded: LoadedT
         )
     if order is not None and n_classes > 2 and choice in ("auto", "ordinal"):
         declared = "they are declared in this order"
-        reason = declared if choice == "auto" else "--task ordinal says so"
+        reason = asked or declared
         return _levels(cells, classes, coded, order, reason)
     kind: TaskKind = "binary" if n_classes == 2 else "multiclass"
     what = "numbers" if cells.is_numeric else "labels"
-    reason = _why(choice, loaded, f"it has {n_classes} different {what}")
+    reason = asked or _why(loaded, f"it has {n_classes} different {what}")
     classed = f"{shown} is predicted as one of {n_classes} classes, because {reason}."
     sentences.insert(0, classed)
     if choice == "auto" and look.is_doubtful and loaded.task is None:
@@ -449,9 +469,7 @@ def _looks_like(cells: Cells, look: TargetLook, n_known: int) -> str:
     return f"Join rare values first; {MOST_CLASSES:,} classes are the most."
 
 
-def _why(choice: TaskChoice, loaded: LoadedTable, otherwise: str) -> str:
-    if choice != "auto":
-        return f"--task {choice} says so"
+def _why(loaded: LoadedTable, otherwise: str) -> str:
     return otherwise if loaded.task is None else f"the bundled table {loaded.name} is made for it"
 
 

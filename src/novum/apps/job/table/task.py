@@ -146,6 +146,8 @@ class Task:
         Every column of the table with its kind and the reason.
     ids : array (n,) or None
         Identifiers of the rows, as the file writes them.
+    as_text : tuple of str
+        Columns of the table that were kept as text.
     """
 
     kind: TaskKind
@@ -166,6 +168,7 @@ class Task:
     columns: SpecialColumns = PLAIN
     kinds: tuple[tuple[str, str, str], ...] = ()
     ids: Array | None = None
+    as_text: tuple[str, ...] = ()
     labeled: Integers = field(init=False)
     unlabeled: Integers = field(init=False)
 
