@@ -147,3 +147,15 @@ def test_files(tmp_path: Any) -> None:
     model = PenalizedRegression(Groups(0.1)).fit(X, y)
     save(model, tmp_path / "model.novum")
     assert (load(tmp_path / "model.novum").predict(X) == model.predict(X)).all()
+
+
+def test_without_a_penalty_it_is_a_hundredth_of_what_leaves_no_column() -> None:
+    rng = np.random.default_rng(8)
+    X, noise = rng.normal(size=(60, 4)), 0.1 * rng.normal(size=60)
+    y = X @ [3.0, 0.0, -1.0, 0.0] + noise
+    strength = 0.01 * np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max() / 60
+    wanted = PenalizedRegression(L1(strength), tol=1e-12).fit(X, y).coef_
+    for unit in (1.0, 1e-6, 1e6):
+        coef = PenalizedRegression(tol=1e-12).fit(X, unit * y).coef_
+        np.testing.assert_allclose(coef, unit * wanted, rtol=1e-9)
+    assert not PenalizedRegression().fit(X, np.ones(60)).coef_.any()

@@ -21,8 +21,11 @@ from novum.linear.sparse.composite import minimize
 from novum.linear.sparse.losses import SquaredRows
 from novum.linear.sparse.model import Solved, SparseRegression
 from novum.linear.sparse.objective import Penalty
+from novum.linear.sparse.path import largest_alpha
 from novum.linear.sparse.penalties import L1, L2, AdaptiveL1, ElasticNetPenalty, Groups
 from novum.linear.sparse.solver import Problem, SparseSolution
+
+_DEFAULT_SHARE = 0.01
 
 
 class PenalizedRegression(SparseRegression):
@@ -33,7 +36,8 @@ class PenalizedRegression(SparseRegression):
     Parameters
     ----------
     penalty : L1, L2, ElasticNetPenalty, AdaptiveL1 or Groups, optional
-        `L1(1.0)` by default.
+        By default L1 of a hundredth of the strength from which on all coefficients are zero, which
+        does not depend on the unit of the target.
         `Groups(0.1)` lets every nominal column enter or leave with all of its levels.
     fit_intercept : bool, default=True
     precompute : bool or array-like, default=False
@@ -90,7 +94,10 @@ class PenalizedRegression(SparseRegression):
         return super()._solve(sample)
 
     def _penalty(self, problem: Problem, sample: Sample) -> Penalty:
-        value = L1(1.0) if self.penalty is None else self.penalty
+        value = self.penalty
+        if value is None:
+            largest = largest_alpha(problem.fits, 1.0, self.positive)
+            value = L1(max(_DEFAULT_SHARE * largest, np.finfo(float).resolution))
         if isinstance(value, AdaptiveL1):
             first = value.first(sample.schema)
             ridge = problem.solve(first, tol=self.tol, max_iter=self.max_iter, finish=True)
