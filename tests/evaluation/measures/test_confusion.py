@@ -1,4 +1,4 @@
-"""Confusion matrix: scikit-learn, the definition, sums, resampled counts, text and HTML."""
+"""Confusion matrix: scikit-learn, the definition, sums, posteriors, text and HTML."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn import metrics
 
 from novum.core.errors import InputError
+from novum.evaluation.measures import rates
 from novum.evaluation.measures.confusion import (
     confusion_matrix,
-    matrix_of,
-    resampled_counts_of,
+    table_intervals,
 )
-from novum.evaluation.measures.reading import read_label_pair
 from tests.evaluation.measures import definitions
 
 rows = st.lists(
@@ -48,15 +48,56 @@ def test_counts_of_parts_add_up_in_any_order_of_classes() -> None:
     assert first + second == whole
 
 
-def test_resampled_counts_are_those_of_repeated_rows() -> None:
-    pair = read_label_pair(["a", "b", "a", "c"], ["a", "a", "b", "c"])
-    times = np.array([[1.0, 0, 2, 1], [0, 3, 1, 0]])
-    for found, repeats in zip(resampled_counts_of(pair)(times), times.astype(int), strict=True):
-        rows = np.repeat(np.arange(4), repeats)
-        again = read_label_pair(
-            np.array(["a", "b", "a", "c"])[rows], np.array(["a", "a", "b", "c"])[rows], "abc"
-        )
-        np.testing.assert_array_equal(found, matrix_of(again).counts)
+def test_the_posterior_of_a_share_is_that_of_jeffreys() -> None:
+    """A class with 3 hits of 9: Beta(3.5, 6.5); and one without errors: Beta(20.5, 0.5)."""
+    table, rng = np.array([[20.0, 0.0], [6.0, 3.0]]), np.random.default_rng(0)
+    found = table_intervals(
+        lambda counts: np.diagonal(counts, axis1=1, axis2=2) / counts.sum(axis=2),
+        table,
+        29,
+        level=0.9,
+        n_draws=200_000,
+        rng=rng,
+    )
+    low, high = stats.beta.ppf([0.05, 0.95], 3.5, 6.5)
+    assert tuple(found[1]) == pytest.approx((low, high), abs=3e-3)
+    assert found[0].high == 1.0
+    assert found[0].low == pytest.approx(stats.beta.ppf(0.05, 20.5, 0.5), abs=3e-3)
+
+
+def test_doubled_weights_change_no_posterior() -> None:
+    table = np.array([[8.0, 2.0, 0.0], [1.0, 5.0, 0.0], [0.0, 0.0, 0.0]])
+
+    def macro(counts: Any) -> Any:
+        return rates.averaged_rate(counts, "f1", average="macro")[:, None]
+
+    given: Any = {"level": 0.95, "n_draws": 50_000}
+    once, twice = (
+        table_intervals(macro, part, 16, rng=np.random.default_rng(0), **given)[0]
+        for part in (table, 2 * table)
+    )
+    assert tuple(once) == pytest.approx(tuple(twice), rel=1e-12)
+
+
+def test_a_macro_f_score_covers_at_its_level() -> None:
+    """Rows of three classes; the truth is the measure of their probabilities."""
+    rng = np.random.default_rng(9)
+    joint = np.array([[0.3, 0.05, 0.05], [0.06, 0.2, 0.04], [0.08, 0.02, 0.2]])
+    truth = float(rates.averaged_rate(joint, "f1", average="macro"))
+    trials = 300
+    covered = sum(
+        table_intervals(
+            lambda counts: rates.averaged_rate(counts, "f1", average="macro")[:, None],
+            rng.multinomial(60, joint.ravel()).reshape(3, 3).astype(float),
+            60,
+            level=0.95,
+            n_draws=400,
+            rng=rng,
+        )[0].covers(truth)
+        for _ in range(trials)
+    )
+    # Four standard errors of a share of 300 trials are 0.05.
+    assert abs(covered / trials - 0.95) < 0.05
 
 
 def test_shares_of_a_class_without_rows_are_nan() -> None:

@@ -107,7 +107,7 @@ def test_the_bootstrap_resamples_rows_together_and_within_strata() -> None:
 
 
 def test_the_same_seed_gives_the_same_limits() -> None:
-    x = np.random.default_rng(4).normal(size=30)
+    x = np.random.default_rng(4).normal(size=300)
     assert bootstrap_interval(np.median, [x]) == bootstrap_interval(np.median, [x])
     other = bootstrap_interval(np.median, [x], random_state=1)
     assert [*other] != [*bootstrap_interval(np.median, [x])]

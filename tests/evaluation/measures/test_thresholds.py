@@ -82,7 +82,7 @@ def test_the_best_value_has_an_interval() -> None:
     y = rng.integers(0, 2, 300)
     curve = threshold_curve("f1", y, rng.normal(size=300) + y, n_resamples=200)
     assert curve.best.low < curve.best.estimate < curve.best.high
-    assert curve.best.method == "bootstrap BCa"
+    assert curve.best.method == "Dirichlet"
 
 
 @pytest.mark.parametrize(

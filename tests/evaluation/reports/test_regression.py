@@ -120,3 +120,13 @@ def test_bad_input_is_named(y: Any, p: Any, options: Any, message: Any) -> None:
 def test_unknown_numbers_are_named() -> None:
     with pytest.raises(InputError, match="no 'mape'; it has rmse"):
         RegressionReport([1, 2], [1, 2], n_resamples=5)["mape"]
+
+
+def test_errors_of_few_rows_are_told() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=200)
+    errors = rng.normal(size=200)
+    errors[:2] = 40.0
+    far = RegressionReport(y, y + errors, n_resamples=20)
+    assert "rest on about 2 rows" in " ".join(far.notes)
+    assert not RegressionReport(y, y + errors.clip(-3, 3), n_resamples=20).notes

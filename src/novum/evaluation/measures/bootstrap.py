@@ -14,7 +14,11 @@ Intervals of level 1 - 2a from replicates t* of an estimate t:
 where b = Phi^-1(share of t* below t) corrects the median and c, the acceleration, is the skewness
 of a jackknife that leaves out one group of rows after the other, at most 200 groups.
 
-References: Efron (1987); DiCiccio & Efron (1996).
+Replicates of n rows vary too little, by (n - 1)/n, and normal tails do not know that the spread is
+an estimate. Both matter for few rows, so that the tails are those beyond `t sqrt(n / (n - 1))` with
+Student's quantile of n - 1 degrees of freedom. Of strata n is the size of the smallest.
+
+References: Efron (1987); DiCiccio & Efron (1996); Hesterberg (2015), section 3.3.
 """
 
 from __future__ import annotations
@@ -51,11 +55,14 @@ class Bootstrap:
         NaN where a resample allows no value.
     left_out : array of shape (n_groups, q)
         The statistics without one group of rows each; empty if there was no jackknife.
+    n_rows : int
+        Rows that were resampled, of the smallest stratum.
     """
 
     estimates: Floats
     replicates: Floats
     left_out: Floats
+    n_rows: int
 
     def intervals(
         self, level: float = 0.95, method: BootstrapMethod = "BCa"
@@ -63,8 +70,9 @@ class Bootstrap:
         """One interval for each statistic."""
         if method not in ("BCa", "percentile", "basic"):
             raise InputError(f"method is 'BCa', 'percentile' or 'basic', got {method!r}.")
+        z = self._z(level)
         return tuple(
-            _interval(float(estimate), replicates, left_out, level, method)
+            _interval(float(estimate), replicates, left_out, level, method, z)
             for estimate, replicates, left_out in zip(
                 self.estimates, self.replicates.T, self.left_out.T, strict=True
             )
@@ -73,22 +81,24 @@ class Bootstrap:
     def part(self, columns: slice) -> Bootstrap:
         """Some of the statistics."""
         return Bootstrap(
-            self.estimates[columns], self.replicates[:, columns], self.left_out[:, columns]
-        )
-
-    def mean_of(self, places: Integers) -> Bootstrap:
-        """Means over groups of statistics: of places of shape (k, q) over k."""
-        return Bootstrap(
-            self.estimates[places].mean(axis=0),
-            self.replicates[:, places].mean(axis=1),
-            self.left_out[:, places].mean(axis=1),
+            self.estimates[columns],
+            self.replicates[:, columns],
+            self.left_out[:, columns],
+            self.n_rows,
         )
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Percentile limits of all statistics, each of shape (q,)."""
-        tails = np.array([(1 - level) / 2, (1 + level) / 2])
-        low, high = np.nanquantile(self.replicates, tails, axis=0)
+        low, high = np.nanquantile(self.replicates, special.ndtr(self._z(level)), axis=0)
         return low, high
+
+    def _z(self, level: float) -> Floats:
+        """Normal quantiles of both tails, widened for few rows."""
+        n = self.n_rows
+        if n < 2:
+            return np.array([-np.inf, np.inf])
+        reach = float(special.stdtrit(n - 1, (1 + level) / 2)) * math.sqrt(n / (n - 1))
+        return np.array([-reach, reach])
 
 
 def weight_bootstrap(
@@ -123,7 +133,7 @@ def weight_bootstrap(
     >>> mean = lambda weights: (weights @ x / weights.sum(axis=1))[:, None]
     >>> found = weight_bootstrap(mean, 10, rng=np.random.default_rng(0))
     >>> found.intervals()[0]
-    4 [3, 6]
+    4 [2, 7]
     """
     base = np.ones(n_rows) if sample_weight is None else sample_weight
     # A row of weight 0 is absent: it is never drawn.
@@ -142,7 +152,8 @@ def weight_bootstrap(
     left_out = np.empty((0, estimates.size))
     if jackknife and kept.size > 1:
         left_out = np.concatenate([of_kept(counts) for counts in _without_groups(kept.size, rng)])
-    return Bootstrap(estimates, np.concatenate(drawn), left_out)
+    fewest = kept.size if chosen is None else int(np.unique_counts(chosen).counts.min())
+    return Bootstrap(estimates, np.concatenate(drawn), left_out, fewest)
 
 
 # --- Drawing --------------------------------------------------------------------------------------
@@ -213,34 +224,38 @@ def _checked_count(n_resamples: int) -> int:
 
 
 def _interval(
-    estimate: float, replicates: Floats, left_out: Floats, level: float, method: BootstrapMethod
+    estimate: float,
+    replicates: Floats,
+    left_out: Floats,
+    level: float,
+    method: BootstrapMethod,
+    z: Floats,
 ) -> Interval:
     defined = replicates[np.isfinite(replicates)]
     if not math.isfinite(estimate) or defined.size < replicates.size / 2:
         return Interval(estimate, math.nan, math.nan, level, f"bootstrap {method}: undefined")
-    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    tails = special.ndtr(z)
     if method == "BCa":
-        tails = _accelerated(estimate, defined, left_out, tails)
+        tails = _accelerated(estimate, defined, left_out, z)
     low, high = np.quantile(defined, tails)
     if method == "basic":
         low, high = 2 * estimate - high, 2 * estimate - low
     return Interval(estimate, float(low), float(high), level, f"bootstrap {method}")
 
 
-def _accelerated(estimate: float, replicates: Floats, left_out: Floats, tails: Floats) -> Floats:
+def _accelerated(estimate: float, replicates: Floats, left_out: Floats, z: Floats) -> Floats:
     """The tail areas of BCa; those of the percentile method where there is nothing to correct."""
     # Replicates equal to the estimate count half, as ties do.
     below = float(np.mean(replicates < estimate) + np.mean(replicates == estimate) / 2)
     pulls = left_out[np.isfinite(left_out)]
     if not 0 < below < 1 or pulls.size < 3:
-        return tails
+        return np.asarray(special.ndtr(z))
     pulls = pulls.mean() - pulls
     spread = float(np.sum(pulls**2))
     skew = float(np.sum(pulls**3)) / (6 * spread**1.5) if spread > 0 else 0.0
     shift = float(special.ndtri(below))
-    z = special.ndtri(tails)
     divisor = 1 - skew * (shift + z)
     # Beyond this pole the correction would turn the limits round.
     if (divisor <= 0.1).any():
-        return tails
+        return np.asarray(special.ndtr(z))
     return np.asarray(special.ndtr(shift + (shift + z) / divisor))

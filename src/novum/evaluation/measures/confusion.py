@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from novum.core.errors import InputError
 from novum.core.text import printable
 from novum.display import Table, aligned, notebook
+from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.reading import (
     LabelPair,
     listed,
@@ -224,16 +224,56 @@ def matrix_of(pair: LabelPair) -> ConfusionMatrix:
     return ConfusionMatrix(pair.classes, counts.reshape(n_classes, n_classes))
 
 
-def resampled_counts_of(pair: LabelPair) -> Callable[[Floats], Floats]:
-    """From row weights of shape (b, n) to counts of shape (b, K, K)."""
-    n_classes, n_rows = len(pair.classes), len(pair.true)
-    cells = pair.true * n_classes + pair.predicted
-    membership = sparse.csr_array(
-        (np.ones(n_rows), (cells, np.arange(n_rows))), shape=(n_classes**2, n_rows)
-    )
+def table_intervals(
+    of_counts: Callable[[Floats], Floats],
+    counts: Floats,
+    size: float,
+    *,
+    level: float,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> list[Interval]:
+    """Intervals of functions of a table of counts `[true, decided]`, by its Dirichlet posterior.
 
-    def counts(weights: Floats) -> Floats:
-        summed = membership @ weights.T
-        return np.asarray(summed).T.reshape(len(weights), n_classes, n_classes)
+    What no row shows, such as an error of a class without errors, is possible all the same, which
+    no resampling of the rows would tell. Each class that has rows counts one row more, divided
+    evenly among the decisions; two make it Jeffreys' prior.
 
-    return counts
+    Parameters
+    ----------
+    of_counts : callable
+        From tables of shape (b, K, A) to values of shape (b, q).
+    counts : array of shape (K, A)
+    size : float
+        The effective number of rows.
+    level : float
+    n_draws : int
+    rng : Generator
+
+    Examples
+    --------
+    >>> from novum.evaluation.measures.rates import balanced_accuracy
+    >>> table, rng = np.array([[20.0, 0.0], [0.0, 5.0]]), np.random.default_rng(0)
+    >>> table_intervals(
+    ...     lambda counts: balanced_accuracy(counts)[:, None], table, 25, level=0.95, n_draws=1000,
+    ...     rng=rng)
+    [1.00 [0.81, 1.00]]
+    """
+    if n_draws < 1:
+        raise InputError(f"n_resamples is at least 1, such as 1000, got {n_draws!r}.")
+    total, width = counts.sum(), counts.shape[1]
+    prior = np.where(counts.sum(axis=1, keepdims=True) > 0, 1 / width, 0.0)
+    draws = rng.gamma(counts * (size / total) + prior, size=(n_draws, *counts.shape))
+    draws *= total / draws.sum(axis=(1, 2), keepdims=True)
+    values, estimates = of_counts(draws), of_counts(counts[None])[0].tolist()
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    intervals = []
+    for estimate, column in zip(estimates, values.T, strict=True):
+        defined = column[np.isfinite(column)]
+        if np.isnan(estimate) or defined.size < column.size / 2:
+            intervals.append(Interval(estimate, np.nan, np.nan, level, "Dirichlet: undefined"))
+            continue
+        low, high = np.quantile(defined, tails).tolist()
+        limits = min(low, estimate), max(high, estimate)
+        intervals.append(Interval(estimate, *limits, level, "Dirichlet"))
+    return intervals

@@ -6,10 +6,9 @@
           scores give straight lines; its area is one minus that of the ROC curve
 
 All three come from one sort (`ranked_scores`) and one bootstrap, which draws positives and
-negatives apart, so that the share of positives stays as it is. Areas: DeLong's interval for ROC and
-DET, BCa for the average precision and the equal error rate. Bands are pointwise percentiles: at
-each false positive rate (or recall) the curve lies inside with the stated probability, not the
-curve as a whole.
+negatives apart, so that the share of positives stays as it is. Intervals of areas and of the equal
+error rate: `separation`. Bands are pointwise percentiles: at each false positive rate (or recall)
+the curve lies inside with about the stated probability, not the curve as a whole.
 """
 
 from __future__ import annotations
@@ -29,8 +28,11 @@ from novum.evaluation.measures.separation import (
     RankedScores,
     area_interval,
     areas,
+    average_precision_interval,
     average_precisions,
+    equal_error_interval,
     equal_error_rates,
+    mean_of_intervals,
     rank_scores,
 )
 from novum.numerics import Array, Floats
@@ -122,7 +124,7 @@ def curves(
     sample_weight : array of shape (n,), optional
     level : float
     n_resamples : int
-        0 leaves out the bands and the intervals that need resampling.
+        0 leaves out the bands.
     random_state : None, int, Generator, RandomState or SeedSequence
 
     Examples
@@ -234,10 +236,16 @@ def _split(
         _with_bands(one, bootstrap.part(slice(start, start + size)), level, *grid)
         for one, start, size, grid in zip(plain, starts, sizes, grids, strict=True)
     )
-    places = starts[:, None] + np.arange(_N_SUMMARIES)
-    means = bootstrap.mean_of(places).intervals(level)
-    names = ("roc_auc", "average_precision", "equal_error_rate")
-    return banded, dict(zip(names, means, strict=True))
+    of_classes = {
+        "roc_auc": [one.roc.area for one in plain],
+        "average_precision": [one.precision_recall.area for one in plain],
+        "equal_error_rate": [one.det.equal_error_rate for one in plain],
+    }
+    means = {
+        name: mean_of_intervals(intervals, bootstrap.replicates[:, starts + place], level)
+        for place, (name, intervals) in enumerate(of_classes.items())
+    }
+    return banded, means
 
 
 def _without_bands(ranked: RankedScores, level: float) -> Curves:
@@ -251,15 +259,13 @@ def _without_bands(ranked: RankedScores, level: float) -> Curves:
     # A first part of the ranking can weigh nothing; it has the precision of what follows it.
     precision = np.divide(tp[1:], accepted, out=np.full(accepted.size, np.nan), where=accepted > 0)
     met = ~np.isnan(precision)
-    average = float(average_precisions(tp, fp))
-    middle = float(equal_error_rates(tp, fp))
     return Curves(
         RocCurve(alarm, recall, thresholds, area),
         PrecisionRecallCurve(
             recall[1:][met],
             precision[met],
             thresholds[1:][met],
-            Interval(average, np.nan, np.nan, level, "not resampled"),
+            average_precision_interval(ranked, level),
             prevalence,
         ),
         DetCurve(
@@ -267,7 +273,7 @@ def _without_bands(ranked: RankedScores, level: float) -> Curves:
             1 - recall,
             thresholds,
             left,
-            Interval(middle, np.nan, np.nan, level, "not resampled"),
+            equal_error_interval(ranked, level),
         ),
     )
 
@@ -302,20 +308,14 @@ def _resampled(ranked: RankedScores, weights: Floats, alarms: Floats, recalls: F
 def _with_bands(
     plain: Curves, bootstrap: Bootstrap, level: float, alarms: Floats, recalls: Floats
 ) -> Curves:
-    _, average, middle = bootstrap.part(slice(_N_SUMMARIES)).intervals(level)
-    curves = replace(
-        plain,
-        precision_recall=replace(plain.precision_recall, area=average),
-        det=replace(plain.det, equal_error_rate=middle),
-    )
     if alarms.size == 0:
-        return curves
+        return plain
     low, high = bootstrap.part(slice(_N_SUMMARIES, None)).band(level)
     roc_band = Band(alarms, low[: alarms.size], high[: alarms.size], level)
     det_band = Band(alarms, 1 - roc_band.high, 1 - roc_band.low, level)
     pr_band = Band(recalls, low[alarms.size :], high[alarms.size :], level)
     return Curves(
-        replace(curves.roc, band=roc_band),
-        replace(curves.precision_recall, band=pr_band),
-        replace(curves.det, band=det_band),
+        replace(plain.roc, band=roc_band),
+        replace(plain.precision_recall, band=pr_band),
+        replace(plain.det, band=det_band),
     )

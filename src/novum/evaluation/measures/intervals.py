@@ -8,7 +8,9 @@
   it says and is wider.
 - Means of n rows: Student's t.
 - Correlations: Fisher's z, `atanh(r) +- z / sqrt(n - 3)`.
-- Anything else: the bootstrap, by default bias-corrected and accelerated (`BCa`).
+- Functions of a table of counts: its Dirichlet posterior (`confusion.table_intervals`).
+- Anything else: the bootstrap, by default bias-corrected and accelerated (`BCa`), widened for few
+  rows.
 
 Rows are the sampling units. Weights say how much a row counts, so that a weighted proportion has
 the effective size `(sum w)^2 / sum w^2`: doubling all weights narrows no interval.
@@ -36,12 +38,14 @@ from novum.evaluation.measures.bootstrap import (
     resampled_positions,
 )
 from novum.evaluation.measures.interval import Interval
+from novum.numerics import Floats
 
 __all__ = [
     "Interval",
     "bootstrap_interval",
     "check_level",
     "correlation_interval",
+    "effective_size",
     "logit_interval",
     "mean_interval",
     "proportion_interval",
@@ -213,10 +217,12 @@ def bootstrap_interval(
         groups = group_numbers(n_rows, rng)
         for group in range(int(groups.max()) + 1 if n_rows > 1 else 0):
             left_out.append(float(function(*(column[groups != group] for column in columns))))
+    groups = np.zeros(n_rows) if strata is None else np.asarray(strata)
     bootstrap = Bootstrap(
         np.array([float(function(*columns))]),
         np.array(replicates)[:, None],
         np.array(left_out, float)[:, None],
+        int(np.unique_counts(groups).counts.min()),
     )
     return bootstrap.intervals(level, method)[0]
 
@@ -238,6 +244,18 @@ def _clopper_pearson(successes: float, trials: float, level: float) -> tuple[flo
     low = 0.0 if successes == 0 else special.betaincinv(successes, failures + 1, tail)
     high = 1.0 if failures == 0 else special.betaincinv(successes + 1, failures, 1 - tail)
     return float(low), float(high)
+
+
+def effective_size(weights: Floats) -> float:
+    """The rows that a weighted mean is worth, `(sum w)^2 / sum w^2`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> effective_size(np.array([2.0, 2.0, 0.0]))
+    2.0
+    """
+    return float(weights.sum() ** 2 / (weights @ weights))
 
 
 def check_level(level: float) -> None:

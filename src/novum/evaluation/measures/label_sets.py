@@ -18,7 +18,7 @@ from novum.core.errors import InputError
 from novum.core.runtime import RandomSource, seed_sequence, stream
 from novum.evaluation.measures.bootstrap import weight_bootstrap
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.measures.intervals import proportion_interval
+from novum.evaluation.measures.intervals import effective_size, proportion_interval
 from novum.numerics import Floats
 
 LABEL_SET_MEASURES = ("hamming_loss", "f1_micro", "f1_macro", "exact_match")
@@ -42,7 +42,8 @@ def label_set_measures(
     sample_weight : array of shape (n_rows,), optional
     level : float
     n_resamples : int
-        Of the bootstrap of rows (BCa); exact matches without weights have Wilson's interval.
+        Of the bootstrap of rows (BCa); exact matches, and what no resample changes, have Wilson's
+        interval with the effective number of rows.
     random_state : None, int, Generator, RandomState or SeedSequence
 
     Examples
@@ -79,6 +80,11 @@ def label_set_measures(
         rng=stream(seed_sequence(random_state), "label sets"),
     )
     named = dict(zip(LABEL_SET_MEASURES, bootstrap.intervals(level), strict=True))
-    if weight is None:
-        named["exact_match"] = proportion_interval(int(right.sum()), len(right), level)
+    size = effective_size(np.ones(len(y)) if weight is None else weight)
+    constant = np.ptp(bootstrap.replicates, axis=0) == 0
+    for name, same in zip(LABEL_SET_MEASURES, constant, strict=True):
+        # Rows without any difference have no spread to resample.
+        if same or name == "exact_match":
+            share = min(named[name].estimate, 1.0)
+            named[name] = proportion_interval(share * size, size, level)
     return named

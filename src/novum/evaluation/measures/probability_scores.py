@@ -188,6 +188,23 @@ def calibration_errors(bins: CalibrationBins, weights: Floats) -> Floats:
     return np.abs(bins.gaps(weights)).sum(axis=1) / weights.sum(axis=1)
 
 
+def calibration_noise(bins: CalibrationBins, rows: Floats, weights: Floats) -> Floats:
+    """Distances of the gaps of the bins at row weights (b, n) from those at `rows`, shape (b,)."""
+    whole = bins.gaps(rows[None]) / rows.sum()
+    gaps = bins.gaps(weights) / weights.sum(axis=1, keepdims=True)
+    return np.abs(gaps - whole).sum(axis=1)
+
+
+def calibrated_noise(
+    bins: CalibrationBins, weight: Floats | None, n_draws: int, rng: np.random.Generator
+) -> Floats:
+    """Calibration errors, of shape (n_draws,), where the probabilities are true: normal gaps."""
+    rows = np.ones(bins.place.size) if weight is None else weight
+    variance = rows**2 * bins.probability * (1 - bins.probability)
+    spread = np.sqrt(np.bincount(bins.place, variance, bins.edges.size - 1)) / rows.sum()
+    return np.abs(rng.normal(size=(n_draws, spread.size)) * spread).sum(axis=1)
+
+
 # --- Calibration curves ---------------------------------------------------------------------------
 # Calibration curve: observed frequencies against mean probabilities, in bins.
 #

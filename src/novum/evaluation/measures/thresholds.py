@@ -19,11 +19,10 @@ import numpy as np
 from novum.core.decisions import WorkingPoint
 from novum.core.errors import InputError
 from novum.core.runtime import RandomSource, stream
-from novum.evaluation.measures.bootstrap import weight_bootstrap
 from novum.evaluation.measures.catalog import Measure, measure
-from novum.evaluation.measures.confusion import resampled_counts_of
+from novum.evaluation.measures.confusion import matrix_of, table_intervals
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.measures.intervals import check_level
+from novum.evaluation.measures.intervals import check_level, effective_size
 from novum.evaluation.measures.reading import LabelPair, ScoredRows, read_scored
 from novum.evaluation.measures.separation import rank_scores
 from novum.numerics import Floats, at_least, best_of, merge_rounding
@@ -218,12 +217,12 @@ def _interval_at(
     accepted = rows.values > threshold if threshold > -np.inf else np.ones(len(rows.values), bool)
     codes = rows.positive.astype(np.int64)
     pair = LabelPair((0, 1), codes, accepted.astype(np.int64), rows.weight)
-    counts_of = resampled_counts_of(pair)
-    bootstrap = weight_bootstrap(
-        lambda weights: np.asarray(of_counts(counts_of(weights)))[:, None],
-        len(codes),
-        sample_weight=rows.weight,
-        n_resamples=n_resamples,
+    weight = np.ones(len(codes)) if rows.weight is None else rows.weight
+    return table_intervals(
+        lambda counts: np.asarray(of_counts(counts))[:, None],
+        matrix_of(pair).counts,
+        effective_size(weight),
+        level=level,
+        n_draws=n_resamples,
         rng=rng,
-    )
-    return bootstrap.intervals(level)[0]
+    )[0]

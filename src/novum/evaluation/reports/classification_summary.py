@@ -1,15 +1,18 @@
 """Everything a classification report says, as plain data.
 
 Shares of rows (accuracy, precision, recall, error rates of a class) have Wilson's interval with the
-effective number of rows; all other measures are resampled together, by rows, in one bootstrap: BCa
-intervals, but for the calibration error, whose upward bias the basic bootstrap takes off.
+effective number of rows; other measures of decisions that of the posterior of their table; those of
+probabilities are resampled together, by rows, in one bootstrap: BCa intervals, but for the
+calibration error, which is biased upwards. With d the gaps of the bins, by weight, and d* those of
+a resample, two calibration errors differ by at most `sum |d* - d|`. Its quantile is the reach, or
+that of the gaps of calibrated probabilities if it is larger, since bins of one row have no spread.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,19 +23,25 @@ from novum.core.runtime import RandomSource, seed_sequence, stream
 from novum.evaluation.decisions.risk import blind_risk
 from novum.evaluation.measures import probability_scores, rates
 from novum.evaluation.measures.bootstrap import weight_bootstrap
-from novum.evaluation.measures.confusion import ConfusionMatrix, matrix_of, resampled_counts_of
+from novum.evaluation.measures.confusion import ConfusionMatrix, matrix_of, table_intervals
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.measures.intervals import check_level, proportion_interval
+from novum.evaluation.measures.intervals import check_level, effective_size, proportion_interval
 from novum.evaluation.measures.probability_scores import (
+    CalibrationBins,
     CalibrationCurve,
     bins_of,
     calibration_points,
 )
 from novum.evaluation.measures.reading import LabelPair
+from novum.evaluation.measures.separation import rank_scores
 from novum.evaluation.reports.predictions import Judged
-from novum.numerics import Floats, Integers
+from novum.numerics import Floats
 
 Intervals = dict[str, Interval]
+# Fewer losses than these say little about their mean.
+_FEW_LOSSES = 10
+# Gaps of the bins of a resample from those of all rows; last among the resampled numbers.
+_NOISE = "noise"
 AVERAGES = ("micro", "macro", "weighted")
 # Shares of rows of a class: the denominators are numbers of rows.
 SHARES = (
@@ -114,54 +123,49 @@ def summarize(
     """
     pair = judged.pair
     matrix = matrix_of(pair)
-    parts = _Parts(judged, settings, point, ratios)
-    bootstrap = weight_bootstrap(
-        parts.statistic,
-        len(pair.true),
-        sample_weight=pair.weight,
-        n_resamples=settings.n_resamples,
-        rng=stream(seed_sequence(random_state), "report"),
+    root = seed_sequence(random_state)
+    values = _of_tables(judged, settings, matrix, point, stream(root, "tables"))
+    probability = _of_probabilities(judged, settings, ratios, stream(root, "report"))
+    return _assembled(judged, settings, matrix, values, probability)
+
+
+# --- Measures of decisions ------------------------------------------------------------------------
+
+
+def _of_tables(
+    judged: Judged,
+    settings: Settings,
+    matrix: ConfusionMatrix,
+    point: WorkingPoint | None,
+    rng: np.random.Generator,
+) -> dict[Any, Interval]:
+    """By the posteriors of the confusion matrix and of the table of actions."""
+    weight = np.ones(len(judged.pair.true)) if judged.pair.weight is None else judged.pair.weight
+    draws = partial(
+        table_intervals,
+        size=effective_size(weight),
+        level=settings.level,
+        n_draws=settings.n_resamples,
+        rng=rng,
     )
-    values = dict(zip(parts.names, bootstrap.intervals(settings.level), strict=True))
-    if ("probability", "calibration_error") in values:
-        values["probability", "calibration_error"] = _debiased(parts, bootstrap, settings.level)
-    return _assembled(judged, settings, matrix, values, parts)
-
-
-# --- The resampled statistics ---------------------------------------------------------------------
-
-
-class _Parts:
-    """Names of all resampled numbers, and the function of row weights that gives them."""
-
-    def __init__(
-        self,
-        judged: Judged,
-        settings: Settings,
-        point: WorkingPoint | None,
-        ratios: Floats | None,
-    ) -> None:
-        self.pair = judged.pair
-        self._counts = resampled_counts_of(judged.pair)
-        self._of_counts = _count_measures(judged, settings)
-        self._of_weights = _weight_measures(judged, settings, ratios)
-        self._costs: DecisionCosts | None = None
-        if point is not None and judged.actions is not None:
-            self._costs = costs_of_actions(judged.pair.true, judged.actions, point)
-        costs = () if self._costs is None else self._costs.names
-        self.names = [
-            *self._of_counts,
-            *(("probability", name) for name in self._of_weights),
-            *(("costs", name) for name in costs),
-        ]
-
-    def statistic(self, weights: Floats) -> Floats:
-        counts = self._counts(weights)
-        columns = [of_counts(counts) for of_counts in self._of_counts.values()]
-        columns.extend(of_weights(weights) for of_weights in self._of_weights.values())
-        if self._costs is not None:
-            columns.extend(self._costs.of_weights(weights))
-        return np.stack(columns, axis=1)
+    measures = _count_measures(judged, settings)
+    values: dict[Any, Interval] = dict(
+        zip(
+            measures,
+            draws(
+                lambda counts: np.stack([of(counts) for of in measures.values()], axis=1),
+                matrix.counts,
+            ),
+            strict=True,
+        )
+    )
+    if point is not None and judged.actions is not None:
+        table = np.zeros((len(judged.pair.classes), len(point.action_names)))
+        np.add.at(table, (judged.pair.true, judged.actions), weight)
+        names = (("costs", "bayes_risk"), ("costs", "normalized_bayes_risk"))
+        found = draws(partial(risks_of_counts, point=point), table)
+        values.update(zip(names, found, strict=True))
+    return values
 
 
 def _count_measures(
@@ -196,6 +200,44 @@ def _count_measures(
     return measures
 
 
+# --- Measures of probabilities --------------------------------------------------------------------
+
+
+def _of_probabilities(
+    judged: Judged, settings: Settings, ratios: Floats | None, rng: np.random.Generator
+) -> Intervals:
+    measures = _weight_measures(judged, settings, ratios)
+    if not measures:
+        return {}
+    bootstrap = weight_bootstrap(
+        lambda weights: np.stack([of(weights) for of in measures.values()], axis=1),
+        len(judged.pair.true),
+        sample_weight=judged.pair.weight,
+        n_resamples=settings.n_resamples,
+        rng=rng,
+    )
+    values = dict(zip(measures, bootstrap.intervals(settings.level), strict=True))
+    if "cllr" in values:
+        # A mean of the means of two classes rests on the rows of the smaller one.
+        fewest = min(rank_scores(judged.scored[0]).n_rows)
+        place = list(measures).index("cllr")
+        alone = replace(bootstrap.part(slice(place, place + 1)), n_rows=fewest)
+        values["cllr"] = alone.intervals(settings.level)[0]
+    if "calibration_error" in values:
+        expected = probability_scores.calibrated_noise(
+            _bins(judged, settings), judged.pair.weight, settings.n_resamples, rng
+        )
+        noise = np.stack([bootstrap.replicates[:, -1], expected])
+        reach = float(np.quantile(noise, settings.level, axis=1).max())
+        error = values["calibration_error"].estimate
+        low, high = max(0.0, error - reach), min(1.0, error + reach)
+        values["calibration_error"] = Interval(
+            error, low, high, settings.level, "noise of the bins"
+        )
+    values.pop(_NOISE, None)
+    return values
+
+
 def _weight_measures(
     judged: Judged, settings: Settings, ratios: Floats | None
 ) -> dict[str, Callable[[Floats], Floats]]:
@@ -204,25 +246,26 @@ def _weight_measures(
     if table is not None:
         measures["log_loss"] = partial(_weighted_mean, probability_scores.log_losses(table))
         measures["brier_score"] = partial(_weighted_mean, probability_scores.brier_losses(table))
-        column = probability_scores.judged_column(table, judged.positive)
-        bins = bins_of(*column, settings.n_bins)
+        bins = _bins(judged, settings)
         measures["calibration_error"] = partial(probability_scores.calibration_errors, bins)
+        rows = np.ones(len(table.true)) if table.weight is None else table.weight
+        noise = partial(probability_scores.calibration_noise, bins, rows)
     if ratios is not None:
         positive = judged.scored[0].positive
         sides = probability_scores.cllr_sides(ratios, positive)
         measures["cllr"] = partial(probability_scores.cllr_of_weights, sides, positive)
+    if table is not None:
+        measures[_NOISE] = noise
     return measures
+
+
+def _bins(judged: Judged, settings: Settings) -> CalibrationBins:
+    column = probability_scores.judged_column(judged.probabilities, judged.positive)
+    return bins_of(*column, settings.n_bins)
 
 
 def _weighted_mean(values: Floats, weights: Floats) -> Floats:
     return weights @ values / weights.sum(axis=1)
-
-
-def _debiased(parts: _Parts, bootstrap: Any, level: float) -> Interval:
-    place = parts.names.index(("probability", "calibration_error"))
-    basic = bootstrap.part(slice(place, place + 1)).intervals(level, "basic")[0]
-    low, high = np.clip([*basic], 0.0, 1.0).tolist()
-    return Interval(basic.estimate, low, high, level, basic.method)
 
 
 # --- Assembly -------------------------------------------------------------------------------------
@@ -233,7 +276,7 @@ def _assembled(
     settings: Settings,
     matrix: ConfusionMatrix,
     values: dict[Any, Interval],
-    parts: _Parts,
+    probability: Intervals,
 ) -> ClassificationSummary:
     overall = {"accuracy": _accuracy(judged.pair, matrix, settings.level)}
     overall.update({key[1]: value for key, value in values.items() if key[0] == "overall"})
@@ -251,10 +294,10 @@ def _assembled(
         overall,
         per_class,
         averages,
-        {key[1]: value for key, value in values.items() if key[0] == "probability"},
+        probability,
         {key[1]: value for key, value in values.items() if key[0] == "costs"},
         _calibration(judged, settings),
-        len(parts.pair.true),
+        len(judged.pair.true),
         _notes(judged, matrix),
     )
 
@@ -314,11 +357,6 @@ def _calibration(judged: Judged, settings: Settings) -> CalibrationCurve | None:
 def _notes(judged: Judged, matrix: ConfusionMatrix) -> tuple[str, ...]:
     """What the reader must know to read the numbers right."""
     notes = []
-    if np.trace(matrix.counts) == matrix.total:
-        notes.append(
-            "No row is predicted wrong, so resampling shows no spread: read the intervals of "
-            "Wilson, not those of the bootstrap."
-        )
     for label, support, predicted in zip(
         matrix.classes, matrix.support, matrix.predicted, strict=True
     ):
@@ -332,8 +370,17 @@ def _notes(judged: Judged, matrix: ConfusionMatrix) -> tuple[str, ...]:
     if judged.probabilities is not None:
         table = judged.probabilities
         notes.append(
-            "The calibration error is biased upwards, its interval is not and may lie below it."
+            "The calibration error is biased upwards; its interval holds all that the noise of the "
+            "bins allows."
         )
+        weight = np.ones(len(table.true)) if table.weight is None else table.weight
+        losses = weight * probability_scores.log_losses(table)
+        decisive = effective_size(losses) if losses.any() else math.inf
+        if decisive < _FEW_LOSSES:
+            notes.append(
+                f"The log loss rests on about {decisive:.0f} rows: its interval and that of the "
+                "Brier score hold less often than they say."
+            )
         impossible = int((table.table[np.arange(len(table.true)), table.true] <= 0).sum())
         if impossible:
             notes.append(
@@ -348,7 +395,7 @@ def _notes(judged: Judged, matrix: ConfusionMatrix) -> tuple[str, ...]:
 
 
 # --- Costs of decisions ---------------------------------------------------------------------------
-# What decisions cost at a working point, as a function of row weights.
+# What decisions cost at a working point, as a function of the table `[true, action]`.
 #
 #     risk = sum over classes of prior * mean over its rows of cost[class, action taken]
 #
@@ -357,51 +404,19 @@ def _notes(judged: Judged, matrix: ConfusionMatrix) -> tuple[str, ...]:
 # useless.
 
 
-@dataclass(frozen=True, eq=False)
-class DecisionCosts:
-    """Costs of actions taken.
-
-    Parameters
-    ----------
-    true : array of shape (n,)
-        Class of each row.
-    cost : array of shape (n,)
-        Cost of the action taken for the row.
-    point : WorkingPoint
-    """
-
-    true: Integers
-    cost: Floats
-    point: WorkingPoint
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The numbers that `of_weights` gives."""
-        return ("bayes_risk", "normalized_bayes_risk")
-
-    def of_weights(self, weights: Floats) -> list[Floats]:
-        """Risk and normalized risk for row weights of shape (b, n)."""
-        risk = np.zeros(len(weights))
-        for place, prior in enumerate(self.point.priors):
-            chosen = self.true == place
-            if prior == 0:
-                continue
-            part = weights[:, chosen]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                risk += prior * (part @ self.cost[chosen]) / part.sum(axis=1)
-        known, blind = blind_risk(self.point)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return [risk, (risk - known) / (blind - known)]
-
-
-def costs_of_actions(true: Integers, actions: Integers, point: WorkingPoint) -> DecisionCosts:
-    """Costs of the actions taken for rows of those classes.
+def risks_of_counts(counts: Floats, point: WorkingPoint) -> Floats:
+    """Risk and normalized risk of tables of shape (b, K, n_actions), of shape (b, 2).
 
     Examples
     --------
     >>> point = WorkingPoint.binary(prior=0.5, cost_fn=3, cost_fp=1)
-    >>> costs = costs_of_actions(np.array([0, 0, 1]), np.array([0, 1, 1]), point)
-    >>> [float(value[0]) for value in costs.of_weights(np.ones((1, 3)))]
-    [0.25, 0.5]
+    >>> risks_of_counts(np.array([[[1.0, 1.0], [0.0, 1.0]]]), point).tolist()
+    [[0.25, 0.5]]
     """
-    return DecisionCosts(true, point.action_costs[true, actions], point)
+    met = np.asarray(point.priors) > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = counts[:, met] / counts[:, met].sum(axis=2, keepdims=True)
+    risk = np.einsum("k,bka,ka->b", np.asarray(point.priors)[met], shares, point.action_costs[met])
+    known, blind = blind_risk(point)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.stack([risk, (risk - known) / (blind - known)], axis=1)

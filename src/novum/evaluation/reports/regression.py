@@ -6,6 +6,7 @@ correlation has Fisher's z, Spearman's is resampled, the mean residual has Stude
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -19,13 +20,20 @@ from novum.core.tables import Frame
 from novum.display import Chart, Summary, Table
 from novum.evaluation.measures.bootstrap import weight_bootstrap
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.measures.intervals import check_level, correlation_interval, mean_interval
+from novum.evaluation.measures.intervals import (
+    check_level,
+    correlation_interval,
+    effective_size,
+    mean_interval,
+)
 from novum.evaluation.measures.numbers import weighted_correlation, weighted_ranks
 from novum.evaluation.measures.reading import NumberPair, read_number_pair
 from novum.evaluation.reports.pages import frame_of_rows, save_page
 from novum.evaluation.reports.residuals import Diagnosis, diagnose
 from novum.numerics import Floats
 
+# Fewer squares than these say little about their mean.
+_FEW_SQUARES = 10
 _RESAMPLED = ("rmse", "mae", "r2", "explained_variance")
 
 
@@ -102,7 +110,7 @@ class RegressionReport:
         counted = weight > 0
         self.diagnostics: tuple[Diagnosis, ...] = diagnose(true[counted], predicted[counted])
         self.largest = _largest(true, predicted, weight, n_largest)
-        self.notes = _notes(true[counted], pair)
+        self.notes = _notes(true[counted], predicted[counted], pair)
 
     # Looking up
 
@@ -287,12 +295,20 @@ def _largest(
     )
 
 
-def _notes(true: Floats, pair: NumberPair) -> tuple[str, ...]:
+def _notes(true: Floats, predicted: Floats, pair: NumberPair) -> tuple[str, ...]:
     notes = []
     if np.ptp(true) == 0:
         notes.append("y is constant: R2 and correlations are undefined.")
     elif np.ptp(pair.predicted) == 0:
         notes.append("The predictions are constant: correlations are undefined.")
+    largest = float(np.abs(true - predicted).max())
+    # How many rows the mean square rests on; normal errors of 30 rows make ten.
+    decisive = effective_size(((true - predicted) / largest) ** 2) if largest > 0 else math.inf
+    if decisive < _FEW_SQUARES:
+        notes.append(
+            f"The squared errors rest on about {decisive:.0f} rows: the intervals of RMSE, R2, "
+            "explained variance and Pearson's correlation hold less often than they say."
+        )
     if pair.weight is not None:
         notes.append("Diagnostics of residuals count each row of positive weight once.")
     return tuple(notes)
