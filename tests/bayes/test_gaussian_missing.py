@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from novum.bayes import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from novum.bayes.gaussian import GaussianClassifier
 from novum.bayes.gaussian_covariance import SingularCovarianceWarning
 from novum.bayes.gaussian_missing import MissingMoments
@@ -169,3 +170,29 @@ def test_starting_values_are_those_of_the_columns() -> None:
         within[j] += np.nansum((cells - np.nanmean(cells)) ** 2)
     expected = within / (~np.isnan(X)).sum(axis=0)
     np.testing.assert_allclose(np.diagonal(start.matrices[0]), expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::novum.bayes.gaussian_covariance.AbsentColumnWarning")
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearDiscriminantAnalysis(),
+        QuadraticDiscriminantAnalysis(),
+        GaussianClassifier(covariance="tied", floor=1e-9),
+        GaussianClassifier(estimate="predictive"),
+    ],
+    ids=str,
+)
+def test_rows_without_any_cell_count_for_the_prior_alone(model: GaussianClassifier) -> None:
+    X, codes = normal_classes(3, 2, 12)
+    y = np.where(codes == 0, "first", "other")
+    nothing = np.full(X.shape, np.nan)
+    shares = [np.mean(y == "first"), np.mean(y != "first")]
+    empty = model.fit(nothing, y)
+    np.testing.assert_allclose(empty.predict_proba(nothing[:1]), [shares])
+    np.testing.assert_allclose(empty.predict_proba(X[:3]), [shares] * 3)
+    # A class of empty rows only is there with its prior, and means and spread of the other.
+    half = np.where((y == "first")[:, None], np.nan, X)
+    probabilities = model.fit(half, y).predict_proba(np.vstack([nothing[:1], X[:3]]))
+    np.testing.assert_allclose(probabilities[0], shares)
+    assert (probabilities > 0).all()

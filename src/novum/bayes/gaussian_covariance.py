@@ -145,11 +145,8 @@ def estimate(
     change = adjustment or (lambda matrix: matrix)
     scatters, weight = statistics.scatters, statistics.weight
     if structure == "tied":
-        pooled = change(scatters.sum(axis=0) / weight.sum())
-        return GaussianEstimate.of_matrices(
-            structure, means, [raised_to_floor(pooled, reference, floor)]
-        )
-    # A class without rows has no covariance; that of the columns stands in and is never used.
+        scatters, weight = scatters.sum(axis=0)[None], weight.sum()[None]
+    # Without rows, or with empty ones only, there is no covariance; that of the columns stands in.
     matrices = [
         change(scatter / amount) if amount > 0 else np.diag(reference)
         for scatter, amount in zip(scatters, weight, strict=True)

@@ -123,12 +123,12 @@ class MissingMoments(SumProblem[MomentParameters, ExpectedSums]):
         known = (weight > 0)[:, None]
         means = np.where(known, np.array([part.mean for part in statistics.moments]), params.means)
         if self.structure == "tied":
-            matrices = [scatter.sum(axis=0) / weight.sum()]
-        else:
-            matrices = [
-                scatter[k] / weight[k] if weight[k] > 0 else params.matrices[k]
-                for k in range(len(weight))
-            ]
+            scatter, weight = scatter.sum(axis=0)[None], weight.sum()[None]
+        # Without a present cell nothing is learned.
+        matrices = [
+            scatter[k] / weight[k] if weight[k] > 0 else params.matrices[k]
+            for k in range(len(weight))
+        ]
         raised = [raised_to_floor(matrix, self.reference, self.floor).matrix for matrix in matrices]
         return MomentParameters(means, np.array(raised))
 

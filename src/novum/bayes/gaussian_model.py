@@ -12,6 +12,7 @@ Prediction is Bayes' rule with the laws that were stored,
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -217,6 +218,8 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         set_feature_names(self, columns.schema)
         # The last M-step is a fit to the expected moments like any other.
         densities, _ = self._laws(problem.expected(fitted.statistics))
+        # Rows without a present cell have no moments, but a class.
+        densities = replace(densities, present=columns.weight > 0)
         self._store(columns, densities, fitted.certificate)
         self.__dict__.pop("statistics_", None)
 

@@ -25,6 +25,7 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 
+from novum.bayes import CategoricalNB
 from novum.core.errors import InputError, NotAdditiveError, UnseenLevelWarning
 from novum.core.sums import (
     Fold,
@@ -379,6 +380,22 @@ class Majority(StatisticsMixin, ClassifierMixin, BaseEstimator):
     def shares(self, X: Any) -> Any:
         share = self.statistics_.counts[self.winner_] / self.statistics_.rows
         return np.full((check_features(self, X).n_rows, 2), share)
+
+
+def test_levels_are_those_of_the_whole_table_in_every_fold() -> None:
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame({"a": rng.choice(list("uvwxyz"), 30), "b": rng.choice(list("pq"), 30)})
+    X.loc[:5, "a"], y = "rare", rng.choice(["no", "yes"], 30)
+    model, cv = CategoricalNB(), KFold(5)
+    schema, expected = whole_sample(CategoricalNB(), X, y, None).schema, np.empty((30, 2))
+    for train, test in cv.split(X):
+        sums = model.statistics(X.iloc[train], y[train], schema=schema)
+        expected[test] = clone(model).fit_statistics(sums).predict_proba(X.iloc[test])
+    exact = exact_cross_val_predict(model, X, y, cv, method="predict_proba")
+    np.testing.assert_allclose(exact, expected, rtol=1e-12)
+    declared = X.astype({name: pd.CategoricalDtype(sorted(set(X[name]))) for name in X})
+    plain = cross_val_predict(model, declared, y, cv=cv, method="predict_proba")
+    np.testing.assert_allclose(exact, plain, rtol=1e-12)
 
 
 def test_labels_of_different_length_are_not_cut_short() -> None:

@@ -51,7 +51,12 @@ def exact_cross_val_predict(
     sample_weight: Any = None,
     groups: Any = None,
 ) -> Array:
-    """Out-of-fold predictions, equal to those of refitting on every fold.
+    """Out-of-fold predictions, equal to refits on every fold that share the table's schema.
+
+    Kinds, levels and labels are those of the whole table, as if they had been declared: a level
+    that no training row of a fold has is known there all the same, with its pseudo-count or a
+    coefficient of zero. Refits that learn a schema from each fold's rows count other levels, and
+    differ where levels count, as in categorical naive Bayes.
 
     Parameters
     ----------
