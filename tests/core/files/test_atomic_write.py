@@ -48,6 +48,24 @@ def test_the_target_of_a_link_is_replaced_and_the_link_stays(tmp_path: Path) -> 
     assert target.read_bytes() == b"new"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are POSIX")
+def test_pipes_and_open_files_are_written_into(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write(link, b"rows")
+    assert os.read(reader, 9) == b"rows"
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe"]
+    # A file that is open already goes on where it is.
+    with (tmp_path / "log").open("wb", buffering=0) as file:
+        file.write(b"first ")
+        write(Path(f"/dev/fd/{file.fileno()}"), b"second ")
+        file.write(b"third")
+    assert (tmp_path / "log").read_bytes() == b"first second third"
+
+
 def test_readers_see_the_old_file_until_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"old")

@@ -193,7 +193,9 @@ def predict(
 
             coverage_of(coverage)
         n_rows = _write(model, request, path, shown, why, coverage)
-    typer.echo(f"{n_rows:,} {'row' if n_rows == 1 else 'rows'} predicted: {path}")
+    said = f"{n_rows:,} {'row' if n_rows == 1 else 'rows'} predicted: {path}"
+    # Rows that go to a pipe or the screen stay alone there.
+    typer.echo(said, err=path.is_relative_to("/dev") or not path.is_file())
 
 
 def _request(table: str, missing: str, sheet: str | None, sql: str | None, **more: Any) -> Request:

@@ -51,6 +51,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     (`links.py`). After an error, including Ctrl-C,
     and after a kill, the old file is untouched; what a kill between two names leaves behind, or
     one at any time where files cannot be nameless, a later write to the folder removes.
+    A device, a pipe and a descriptor such as `/dev/stdout` are written into as they are.
 
     Examples
     --------
@@ -61,12 +62,32 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     >>> target.read_bytes()
     b'new'
     """
-    with destination(path) as target, _replacing(target) as file:
+    with destination(path) as target, _replacing(target, _stream(path, target)) as file:
         yield file
 
 
+def _stream(path: str | os.PathLike[str], target: Path) -> int | None:
+    """What is written into as it is: a descriptor of this process, a device, a pipe; else None."""
+    names = [os.path.abspath(path)]
+    with contextlib.suppress(OSError):
+        # /dev/stdout is a link to /proc/self/fd/1.
+        names.append(os.readlink(names[0]))
+    for name in names:
+        if os.path.realpath(os.path.dirname(name)) == f"/proc/{os.getpid()}/fd":
+            return os.dup(int(os.path.basename(name)))
+    with contextlib.suppress(FileNotFoundError):
+        mode = target.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            return os.open(target, os.O_WRONLY)
+    return None
+
+
 @contextmanager
-def _replacing(target: Path) -> Iterator[BinaryIO]:
+def _replacing(target: Path, stream: int | None) -> Iterator[BinaryIO]:
+    if stream is not None:
+        with os.fdopen(stream, "wb") as file:
+            yield file
+        return
     _check_place(target)
     _remove_abandoned(target.parent)
     temporary = target.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
