@@ -29,7 +29,7 @@ from novum.graphical.inference.plain_junction import (
     SumProduct,
     VariableElimination,
 )
-from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, ExactEngine
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, ExactEngine, Trust
 from novum.graphical.inference.sampling import (
     ForwardSampling,
     LikelihoodWeighting,
@@ -228,6 +228,7 @@ __all__ = [
     "TimeLimitError",
     "Trail",
     "Trellis",
+    "Trust",
     "VariableElimination",
     "WithinLimits",
     "are_equivalent",

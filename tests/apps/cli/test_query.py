@@ -128,6 +128,7 @@ def test_beyond_the_memory_it_refuses_or_samples(
     assert "approximate: Exact inference with cliques of up to" in done.stdout
     told = json.loads(invoke(*question, "--approximate", "--json").stdout)
     assert "100000 weighted rows" in told["approximation"]
+    assert told["trust"] == "proved"
     assert told["table"][0]["probability"] == pytest.approx(exact, abs=0.01)
     assert told["log_evidence"] == pytest.approx(grid(16).log_evidence({"x5_5": "a"}), abs=0.02)
     every = invoke("query", path, "--all", "--given", "x5_5=a", "--approximate", "--json")

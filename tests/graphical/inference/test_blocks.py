@@ -105,7 +105,7 @@ def test_influence_of_a_grid() -> None:
     left, _ = determined(ising_grid(4, 0.3).arrays, Evidence.none(16))
     blocks = blocks_of(left, 1)
     assert blocks.strongest == pytest.approx(math.exp(0.6))
-    assert blocks.influence == pytest.approx(4 * math.tanh(0.3))
+    assert blocks.influence() == pytest.approx(4 * math.tanh(0.3))
 
 
 @given(seeds)
@@ -127,4 +127,4 @@ def test_influence_bounds_what_a_neighbor_can_change(seed: int) -> None:
                 np.expand_dims(rows, -1) - np.expand_dims(np.moveaxis(rows, other, -1), other)
             )
             sums[one] += moved.sum(axis=one).max() / 2
-    assert blocks.influence >= sums.max() - 1e-12
+    assert blocks.influence() >= sums.max() - 1e-12

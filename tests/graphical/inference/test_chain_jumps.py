@@ -95,6 +95,19 @@ def test_no_error_is_stated_below_what_jumps_can_show() -> None:
     assert (found.errors >= np.sqrt(2) / 752).all()
 
 
+def test_a_rare_side_of_moderate_links_lies_within_the_errors() -> None:
+    # No table is extreme, but the side that a weak field makes rare is met by jumps alone.
+    field = [Factor([1.0, np.exp(0.15)], {f"x{i}": (0, 1)}) for i in range(25)]
+    graph = FactorGraph([*potts_grid(5, 0.9, 2).factors, *field])
+    exact = graph.query("x12").values
+    assert 0.001 < exact[0] < 0.02
+    for seed in range(8):
+        found = graph.query("x12", engine=Gibbs(1000, 200, block_cells=1, random_state=seed))
+        assert (np.abs(found.values - exact) <= 4 * found.errors).all()
+        # All jumps are accepted, 100 of each chain.
+        assert (found.errors >= np.sqrt(2) / 400).all()
+
+
 def two_modes(prior: float) -> tuple[BayesianNetwork, dict[str, str]]:
     """Copies that follow a root, none of its links strong, each with a sign of the rare state."""
     network = BayesianNetwork().add("root", table=[prior, 1 - prior])

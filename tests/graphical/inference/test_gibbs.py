@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from novum.distributions.joint_table import ImpossibleEvidence
 from novum.graphical.factor import Factor
 from novum.graphical.inference.chain_layout import ChainLayout
-from novum.graphical.inference.gibbs import Gibbs
+from novum.graphical.inference.gibbs import Gibbs, MetropolisHastings
+from novum.graphical.inference.protocol import Trust
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.factor_graph import FactorGraph
 from tests.graphical.lattices import ising_grid
@@ -161,16 +164,58 @@ def test_chains_that_met_by_chance_are_not_trusted() -> None:
 
 
 @pytest.mark.usefixtures("without_jumps")
-@pytest.mark.parametrize("strength", [0.2, 0.35])
-def test_grids_that_mix_are_trusted_and_right(strength: float) -> None:
+@pytest.mark.parametrize(("strength", "trust"), [(0.2, Trust.PROVED), (0.35, Trust.NO_FAULT_FOUND)])
+def test_grids_that_mix_are_right_and_proved_below_dobrushins_sum(strength, trust) -> None:
+    # Links of four neighbors add up to 4 tanh(strength).
     graph = ising_grid(6, strength)
     exact = graph.marginals()
     for seed in range(5):
         found = graph.marginals(engine=Gibbs(random_state=seed))
-        assert found.diagnosis.trusted
+        assert found.diagnosis.trust is trust
+        assert str(trust) in found.diagnosis.sentence.lower()
         for name in graph.names:
             gap = np.abs(found[name].values - exact[name].values)
             assert (gap <= 5 * found[name].errors).all(), name
+
+
+def parities(n_bits: int, n_readings: int, ratio: float) -> tuple[FactorGraph, np.ndarray]:
+    """Readings of the parity of five bits each, all as one state of the bits has them."""
+    rng = np.random.default_rng(11)
+    truth = rng.integers(0, 2, n_bits)
+    even = np.indices((2, 2, 2, 2, 2)).sum(axis=0) % 2 == 0
+    factors = []
+    for _ in range(n_readings):
+        chosen = np.sort(rng.choice(n_bits, 5, replace=False))
+        agrees = even == (truth[chosen].sum() % 2 == 0)
+        bits = {f"x{i}": (0, 1) for i in chosen.tolist()}
+        factors.append(Factor(np.where(agrees, ratio, 1.0), bits))
+    return FactorGraph(factors), truth
+
+
+@pytest.mark.parametrize("engine", [Gibbs, MetropolisHastings])
+def test_a_state_that_nothing_leads_to_is_not_called_faultless(engine) -> None:
+    # Its weight is 1.6^250 = e^117.5, and that of all others together about 2^50 1.3^250 = e^100.
+    graph, truth = parities(50, 250, 1.6)
+    for seed in range(2):
+        found = graph.query("x0", engine=engine(2000, 500, random_state=seed))
+        assert found.values[truth[0]] < 0.9
+        assert found.diagnosis.trust is Trust.FAULT_FOUND
+        assert "can hide a state that nothing leads to" in found.diagnosis.sentence
+
+
+@pytest.mark.usefixtures("without_jumps")
+def test_weak_links_of_many_variables_are_proved() -> None:
+    graph, _ = parities(30, 30, 1.02)
+    found = graph.query("x0", engine=Gibbs(random_state=0))
+    assert found.diagnosis.trust is Trust.PROVED
+    assert (np.abs(found.values - 0.5) <= 5 * found.errors).all()
+
+
+@pytest.mark.usefixtures("without_jumps")
+def test_a_sum_just_below_one_proves_nothing() -> None:
+    # What a sweep keeps of where it began is lost only after more sweeps than there are.
+    graph = ising_grid(6, math.atanh(0.249))
+    assert graph.query("x0", engine=Gibbs(random_state=0)).diagnosis.trust is Trust.NO_FAULT_FOUND
 
 
 @pytest.mark.usefixtures("without_jumps")

@@ -12,6 +12,7 @@ from scipy import stats
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.graphical.inference.limits import TimeLimitError
+from novum.graphical.inference.protocol import Trust
 from novum.graphical.models.markov_chain import MarkovChain
 from tests.graphical.models.test_markov_chain_structure import random_matrix
 
@@ -114,6 +115,19 @@ def test_simulation_notices_several_classes() -> None:
     found = chain.simulated_stationary(2000, burn_in=10, random_state=0)
     assert not found.diagnosis.trusted
     assert "stationary_distributions" in found.diagnosis.sentence
+
+
+def test_walks_that_agree_prove_little_where_no_step_forgets() -> None:
+    # From no state of a ring is there a step to all, so nothing bounds what the walks share.
+    ring = MarkovChain(np.roll(np.eye(6), 1, axis=1) * 0.5 + np.roll(np.eye(6), -1, axis=1) * 0.5)
+    found = ring.simulated_stationary(20_000, random_state=0)
+    assert found.diagnosis.trust is Trust.NO_FAULT_FOUND
+    assert "No fault found" in found.diagnosis.sentence
+    assert (np.abs(found.values - 1 / 6) <= 5 * found.errors).all()
+    # A step from anywhere goes to the first state with a chance of 1/1000: 104 and 80 times.
+    rare = MarkovChain(0.999 * ring.transition + 0.001 * np.eye(6)[0])
+    assert rare.simulated_stationary(26_000, random_state=0).diagnosis.trust is Trust.PROVED
+    assert not rare.simulated_stationary(20_000, random_state=0).diagnosis.trusted
 
 
 def test_walks_follow_the_matrix() -> None:

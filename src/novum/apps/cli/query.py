@@ -187,6 +187,7 @@ def _answered(
     for part in answers:
         if part.diagnosis is not None:
             answer["approximation"] = part.diagnosis.sentence
+            answer["trust"] = part.diagnosis.trust.value
     answer["log_evidence"] = _log_evidence(network, given, do, answers, engine is not None)
     answer["price"] = {**asdict(price), "sentence": str(price)}
     return answer

@@ -36,6 +36,7 @@ from novum.graphical.inference.protocol import (
     Beliefs,
     Diagnosis,
     Engine,
+    Trust,
     impossible,
     table_of,
     with_observed,
@@ -146,7 +147,8 @@ class LoopyPropagation(Engine):
                 f"change by {change:.2g} of their size. Not to be trusted; try damping=0.5 or "
                 "schedule='residual', or use JunctionTree()."
             )
-        return Diagnosis("loopy propagation", exact, said, iterations)
+        trust = Trust.PROVED if exact else Trust.FAULT_FOUND
+        return Diagnosis("loopy propagation", trust, said, iterations)
 
 
 class LoopyMessages:
@@ -343,8 +345,8 @@ def _diagnosed(beliefs: Beliefs) -> list[Diagnosis]:
 
 
 def _joint_diagnosis(said: Sequence[Diagnosis]) -> Diagnosis | None:
-    """The first that is not trusted, or the last, with all iterations."""
+    """The first that is not proved, or the last, with all iterations."""
     if not said:
         return None
-    chosen = next((one for one in said if not one.trusted), said[-1])
+    chosen = next((one for one in said if one.trust is not Trust.PROVED), said[-1])
     return replace(chosen, iterations=sum(one.iterations for one in said), bound=None)

@@ -89,14 +89,15 @@ class Blocks:
         """For each link the number of other blocks that its factor joins."""
         return np.bincount(self.link_factors)[self.link_factors] - 1
 
-    @property
-    def influence(self) -> float:
+    def influence(self, least_others: int = 1) -> float:
         """How much all other blocks together can change the probabilities of one, at most.
 
         A table of ratio r moves them by (r - 1) / (r + 1) when one of its other blocks changes.
-        Below 1 updates forget where they began, whatever the states (Dobrushin 1968).
+        Below 1 updates forget where they began, whatever the states (Dobrushin 1968). Only links
+        to so many others count.
         """
-        moved = self.n_others * (1 - 2 / (self.ratios + 1))
+        n_others = self.n_others
+        moved = np.where(n_others >= least_others, n_others * (1 - 2 / (self.ratios + 1)), 0.0)
         return float(self.summed(moved).max(initial=0.0))
 
     def summed(self, of_links: Floats) -> Floats:

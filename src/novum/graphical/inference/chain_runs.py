@@ -10,13 +10,15 @@ The means of batches are a chain themselves, and its autocorrelation gives the e
 None of these can notice states that no chain has met. Chains therefore begin some sweeps with a
 *jump* to a state drawn anew by bounded elimination (`mini_buckets`, `chain_runs_kernels`). Its
 weights are at most 1, so from wherever a chain is, a jump is accepted with at least their mean:
-the sum of the weights offered is a number of jumps that no hidden state can make a lie of. Where
-links between blocks are strong, answers are trusted only if it is large enough, and no error is
-stated below what so many jumps can show. Zeros that tie too many variables together stay between
-blocks; chains then begin in states that were drawn, and only jumps connect them.
+the sum of the weights offered is a number of jumps that no hidden state can make a lie of. If it
+is large enough, answers are proved, and no error is stated below what so many jumps can show. So
+are Gibbs' where all links at a block add up to clearly less than 1 (Dobrushin). Zeros that tie too
+many variables together stay between blocks; chains then begin in states that were drawn, and only
+jumps connect them.
 
-Many weak links at one block can add up to the same. Unless their sum is below 1 (Dobrushin), or
-there were jumps, all variables must agree between chains from opposite maxima (`chain_layout`).
+Without a proof, all variables must agree between chains from opposite maxima (`chain_layout`). For
+pairs these show most of what there is to find; links of three variables and more can hide a state
+without any slope that leads there, so where they add up nothing but a proof will do.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,7 +46,7 @@ from novum.graphical.inference.chain_layout import ChainLayout, Starts, chain_la
 from novum.graphical.inference.flat_factors import FlatFactors
 from novum.graphical.inference.limits import check_count, check_seconds
 from novum.graphical.inference.mini_buckets import MiniBuckets, mini_buckets
-from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, with_observed
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, Trust, with_observed
 from novum.graphical.inference.weighted_rows import TWO_ROWS, worst_size
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.numerics import Floats, Integers
@@ -84,10 +86,10 @@ class Draws:
         Share of the updates that changed a block.
     jumps : int
         Whole states drawn anew that were accepted, no more than are certain to be.
-    forgets : bool
-        Whether chains are known to leave where they began, by jumps or by a bound.
+    contracts : bool
+        Whether updates alone are proved to leave where they began.
     missed : float
-        Otherwise the probability that a maximum should have that chains hardly came near.
+        Without any proof the probability that a maximum should have that chains hardly came near.
     """
 
     states: Floats
@@ -95,8 +97,13 @@ class Draws:
     lengths: Floats
     moved: float
     jumps: int
-    forgets: bool
+    contracts: bool
     missed: float
+
+    @property
+    def forgets(self) -> bool:
+        """Whether chains are proved to leave where they began."""
+        return self.contracts or self.jumps >= LEAST_JUMPS
 
 
 class ChainSampling(Engine):
@@ -133,6 +140,11 @@ class ChainSampling(Engine):
         """Sweeps of a chain that count."""
         return (self.sweeps - self.burn_in) // self.thin
 
+    @property
+    def rows(self) -> float:
+        """Kept sweeps of all chains."""
+        return float(self.kept * self.chains)
+
     def marginals(
         self, model: ModelArrays, evidence: Evidence, variables: Sequence[int] | None = None
     ) -> Beliefs:
@@ -149,11 +161,12 @@ class ChainSampling(Engine):
         series = [samples.get(variable) for variable in asked]
         targets = [(variable,) for variable in asked]
         linked = np.diff(blocks.link_starts) > 0
-        drawn = [
-            v in samples and (self.is_metropolis or bool(linked[blocks.places[place[v]][0]]))
+        # A block without links has the same probabilities in every sweep.
+        rows = [
+            self.rows if v in samples and linked[blocks.places[place[v]][0]] else math.inf
             for v in asked
         ]
-        return self._beliefs(model, evidence, targets, series, draws, blocks, drawn)
+        return self._beliefs(model, evidence, targets, series, draws, blocks, rows)
 
     def joint(self, model: ModelArrays, evidence: Evidence, variables: Sequence[int]) -> Beliefs:
         if len(variables) == 1:
@@ -165,9 +178,13 @@ class ChainSampling(Engine):
         place = {int(variable): at for at, variable in enumerate(left.variables)}
         free = [place[v] for v in variables if evidence.codes[v] < 0]
         draws = self._run(blocks, free)
-        return self._beliefs(
-            model, evidence, [tuple(variables)], [draws.joint], draws, blocks, [True]
-        )
+        rows = self.rows
+        if self.is_metropolis:
+            # Of n cells each is offered in one of n sweeps, so a state lasts as long.
+            n_cells = [len(blocks.states[blocks.places[v][0]]) for v in free]
+            rows /= 2 * max(n_cells, default=1) - 1
+        targets = [tuple(variables)]
+        return self._beliefs(model, evidence, targets, [draws.joint], draws, blocks, [rows])
 
     # Running
 
@@ -228,9 +245,13 @@ class ChainSampling(Engine):
         moved = int(counts[0]) / max(1, self.sweeps * self.chains * n_moving)
         # Each offer is accepted with at least the mean weight, wherever the chain is.
         jumps = min(int(counts[1]), int(weight))
-        forgets = jumps >= LEAST_JUMPS or blocks.influence < 1
-        missed = 0.0 if forgets else starts.share_missed(blocks, batches)
-        return Draws(states, joint, lengths, moved, jumps, forgets, missed)
+        # A sweep keeps no more of where it began than the influence; Metropolis steps keep more.
+        forgotten = (self.sweeps - self.burn_in) * (1 - blocks.influence())
+        contracts = not self.is_metropolis and forgotten >= LEAST_SIZE
+        draws = Draws(states, joint, lengths, moved, jumps, contracts, 0.0)
+        if draws.forgets:
+            return draws
+        return replace(draws, missed=starts.share_missed(blocks, batches))
 
     def _drawn_starts(self, blocks: Blocks, layout: ChainLayout, buckets: MiniBuckets) -> Starts:
         """Possible states, where zeros between blocks exclude most."""
@@ -266,24 +287,25 @@ class ChainSampling(Engine):
         series: Sequence[Floats | None],
         draws: Draws,
         blocks: Blocks,
-        drawn: Sequence[bool],
+        most_rows: Sequence[float],
     ) -> Beliefs:
-        """Tables, errors and the verdict; `drawn` says which targets depend on draws at all."""
+        """Tables, errors and the verdict; no target is known better than by its `most_rows`."""
         parts = [part for part in series if part is not None]
         cells = np.concatenate(parts, axis=-1) if parts else np.zeros((1, 2 * LEAST_DRAWS, 0))
         means = (draws.lengths / self.kept) @ cells.mean(axis=0) if parts else np.empty(0)
         errors, r_hats = judged(cells)
-        size = worst_size(means, errors, float(self.kept * self.chains))
-        is_drawn = np.repeat(drawn, [0 if part is None else part.shape[-1] for part in series])
-        r_hat, rows = float(np.max(r_hats, initial=1.0)), float(self.kept * self.chains)
+        size = worst_size(means, errors, min(self.rows, *most_rows))
+        most = np.repeat(most_rows, [0 if part is None else part.shape[-1] for part in series])
+        r_hat, rows = float(np.max(r_hats, initial=1.0)), self.rows
         if not draws.forgets:
             # What is asked may seem settled while variables it depends on are held in place, and
             # what these hide is not known better than they are.
             r_hat, rows = _slowest(draws, r_hat, rows)
-        elif self._is_strong(blocks) and draws.jumps >= LEAST_JUMPS:
+        elif not draws.contracts:
             # What updates may not reach, only jumps can have met.
             rows = draws.jumps
-        errors = np.sqrt(errors**2 + np.where(is_drawn, TWO_ROWS / rows**2, 0.0))
+        shown = np.where(np.isinf(most), most, np.minimum(most, rows))
+        errors = np.sqrt(errors**2 + TWO_ROWS / shown**2)
         tables, stated, at = [], [], 0
         for target, part in zip(targets, series, strict=True):
             free = [v for v in target if evidence.codes[v] < 0]
@@ -310,8 +332,21 @@ class ChainSampling(Engine):
         if self.is_metropolis:
             said += f" {draws.moved:.0%} of the updates moved."
         if faults:
+            trust = Trust.FAULT_FOUND
             said += f" Not to be trusted: {'; '.join(faults)}. Use JunctionTree() or more sweeps."
-        return Diagnosis(self.method, not faults, said, total, errors, size, r_hat)
+        elif draws.contracts:
+            trust = Trust.PROVED
+            said += " Proved: links are so weak that no state keeps a chain."
+        elif draws.forgets:
+            trust = Trust.PROVED
+            said += f" Proved: {draws.jumps} jumps to states drawn anew are certain."
+        else:
+            trust = Trust.NO_FAULT_FOUND
+            said += (
+                " No fault found, but nothing proves that the chains did not all miss a part of "
+                "the states. Compare with JunctionTree() or ImportanceSampling()."
+            )
+        return Diagnosis(self.method, trust, said, total, errors, size, r_hat)
 
     def _faults(self, size: float, r_hat: float, draws: Draws, blocks: Blocks) -> list[str]:
         faults = []
@@ -336,7 +371,13 @@ class ChainSampling(Engine):
                 f"only {draws.moved:.1%} of the updates changed anything, so that the chains show "
                 "little more than where they began"
             )
-        if self._is_strong(blocks) and draws.jumps < LEAST_JUMPS:
+        wide = blocks.influence(least_others=2)
+        if wide >= 1 and not draws.forgets:
+            faults.append(
+                f"links of three variables and more, which add up to an influence of {wide:.2g}, "
+                "can hide a state that nothing leads to"
+            )
+        if blocks.strongest > STRONG and draws.jumps < LEAST_JUMPS:
             cause = f"probabilities that differ by a factor of {blocks.strongest:.1g}"
             if math.isinf(blocks.strongest):
                 cause = "zeros"
@@ -345,10 +386,6 @@ class ChainSampling(Engine):
                 f"{draws.jumps} jumps to states drawn anew are certain"
             )
         return faults
-
-    def _is_strong(self, blocks: Blocks) -> bool:
-        """Whether a link between blocks could hide a part of the states from all chains alike."""
-        return blocks.strongest > STRONG
 
 
 def _slowest(draws: Draws, r_hat: float, rows: float) -> tuple[float, float]:

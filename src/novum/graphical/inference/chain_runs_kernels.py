@@ -97,10 +97,9 @@ def draw_cell(u, at, n, chances):
 
 @inner_kernel()
 def sweep_blocks(model, states, sending, rows, working, key, sweep, metropolis, kept, out_sums):
-    """Updates each block given all others, and counts moves.
+    """Updates each block given all others, and counts moves; a kept sweep adds the probabilities.
 
-    Gibbs draws from the probabilities, and a kept sweep adds them. Metropolis proposes one of the
-    cells, all alike, the present one too, and a kept sweep adds one for the cell it stays at.
+    Gibbs draws from them. Metropolis proposes one of the cells, all alike, the present one too.
     """
     cell_starts = model[1]
     sender_starts, receivers, move_starts, moves = sending
@@ -123,13 +122,11 @@ def sweep_blocks(model, states, sending, rows, working, key, sweep, metropolis, 
             gain = chance(key, draw * np.uint64(2) + np.uint64(1)) * chances[at + old]
             if gain >= chances[at + chosen] and chances[at + old] > 0.0:
                 chosen = old
-            if kept:
-                out_sums[first + chosen] += 1.0
         else:
             chosen = draw_cell(chance(key, draw), at, n, chances)
-            if kept:
-                for c in range(n):
-                    out_sums[first + c] += chances[at + c]
+        if kept:
+            for c in range(n):
+                out_sums[first + c] += chances[at + c]
         if chosen != old:
             moved += 1
             cells[block] = chosen

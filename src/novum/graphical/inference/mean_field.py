@@ -27,11 +27,11 @@ from novum.distributions import check_cells
 from novum.graphical.inference.blocks import Blocks, blocks_of, determined
 from novum.graphical.inference.flat_factors import starts_of
 from novum.graphical.inference.limits import check_count, check_positive, check_seconds
-from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, with_observed
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, Trust, with_observed
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.numerics import Floats
 
-# Proved errors up to this are trusted.
+# Errors are proved up to this.
 LARGEST_ERROR = 0.05
 # Of a start, for each block, with a few rounds; on a reference machine.
 SECONDS_PER_UPDATE = 1e-6
@@ -155,8 +155,9 @@ def _diagnosis(best: _Maximum, maxima: Sequence[_Maximum], blocks: Blocks) -> Di
     elif error > 0:
         above = math.ceil(1000 * error) / 1000
         said += f" Links are so weak that no probability is off by more than {above:g}."
-    trusted = best.settled and error <= LARGEST_ERROR
-    return Diagnosis("mean field", trusted, said, best.rounds, bound=best.bound)
+    is_proved = best.settled and error <= LARGEST_ERROR
+    trust = Trust.PROVED if is_proved else Trust.FAULT_FOUND
+    return Diagnosis("mean field", trust, said, best.rounds, bound=best.bound)
 
 
 def _apart(best: _Maximum, maxima: Sequence[_Maximum]) -> str:

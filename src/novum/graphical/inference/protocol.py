@@ -14,12 +14,31 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
 from novum.distributions import ImpossibleEvidence
 from novum.graphical.models.arrays import Evidence, ModelArrays
 from novum.numerics import Floats
+
+
+class Trust(StrEnum):
+    """How far an approximate answer is to be trusted, from most to least.
+
+    Attributes
+    ----------
+    PROVED
+        The checks found nothing wrong, and a proof bounds what draws or messages can have missed.
+    NO_FAULT_FOUND
+        The checks found nothing wrong; states that all chains missed would not have shown.
+    FAULT_FOUND
+        A check failed, or the method leaves something out whose size is not known.
+    """
+
+    PROVED = "proved"
+    NO_FAULT_FOUND = "no fault found"
+    FAULT_FOUND = "fault found"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +49,8 @@ class Diagnosis:
     ----------
     method : str
         Name of the engine, in words.
-    trusted : bool
-        Whether the method's own checks found nothing wrong.
+    trust : Trust
+        "proved", "no fault found" or "fault found".
     sentence : str
         What was found, in words.
     iterations : int
@@ -47,13 +66,18 @@ class Diagnosis:
     """
 
     method: str
-    trusted: bool
+    trust: Trust
     sentence: str
     iterations: int
     errors: tuple[Floats, ...] | None = None
     effective_size: float | None = None
     r_hat: float | None = None
     bound: float | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the answer is proved to lie within what it states."""
+        return self.trust is Trust.PROVED
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ import numpy as np
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.runtime import RandomSource, check_memory, stream, time_sliced
 from novum.graphical.inference.limits import check_count, check_seconds
-from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, impossible
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Engine, Trust, impossible
 from novum.graphical.inference.weighted_rows import (
     MET,
     RowSource,
@@ -304,23 +304,23 @@ class RejectionSampling(_IndependentSampling):
 
 def beliefs_of(method: str, totals: Totals, said: str, log_constant: float) -> Beliefs:
     """Tables and errors of weighted rows, and whether they are to be trusted."""
-    trusted = totals.effective_size >= ENOUGH and totals.hidden <= MOST_HIDDEN
+    is_proved = totals.effective_size >= ENOUGH and totals.hidden <= MOST_HIDDEN
     if totals.hidden > MOST_HIDDEN:
         said += (
             f" Not to be trusted: states too rare to be drawn may have {totals.hidden:.0%} of the "
             "posterior."
         )
-    elif not trusted:
+    elif not is_proved:
         said += (
             f" They are worth fewer than {ENOUGH} independent rows: the errors are large and "
             "themselves uncertain."
         )
-    if not trusted:
+    if not is_proved:
         other = "" if method == "importance sampling" else "ImportanceSampling() or "
         said += f" Draw more rows, or use {other}JunctionTree()."
     diagnosis = Diagnosis(
         method,
-        trusted,
+        Trust.PROVED if is_proved else Trust.FAULT_FOUND,
         f"{method.capitalize()}: {said}",
         totals.rows,
         totals.errors,

@@ -24,7 +24,7 @@ from novum.graphical.inference.gibbs import Gibbs
 from novum.graphical.inference.importance import ImportanceSampling
 from novum.graphical.inference.junction import JunctionTree, is_plain
 from novum.graphical.inference.limits import TimeLimitError
-from novum.graphical.inference.protocol import Beliefs, Engine
+from novum.graphical.inference.protocol import Beliefs, Engine, Trust
 from novum.graphical.inference.sampling import LikelihoodWeighting, NothingAcceptedError
 from novum.graphical.models.arrays import Evidence, ModelArrays
 
@@ -37,8 +37,8 @@ class WithinLimits(Engine):
     ----------
     otherwise : Engine, optional
         By default `LikelihoodWeighting()` for networks, `ImportanceSampling()` and `Gibbs()`, the
-        first whose answer is trusted; where none is, that of `ImportanceSampling()`. Where it is
-        an exact one, its answers have no diagnosis either.
+        first whose answer has no fault found; where all have, that of `ImportanceSampling()`.
+        Where it is an exact one, its answers have no diagnosis either.
     memory_limit : int, str or None
         For tables and messages; by default what `novum.core.runtime.memory` allows.
     time_limit : float or None
@@ -114,7 +114,8 @@ weighting: 1000 weighted rows, worth about 1000 independent ones.
                 continue
             with suppress(NothingAcceptedError, MixingError, MemoryLimitError):
                 beliefs = answer(engine)
-                if beliefs.diagnosis is None or beliefs.diagnosis.trusted:
+                diagnosis = beliefs.diagnosis
+                if diagnosis is None or diagnosis.trust is not Trust.FAULT_FOUND:
                     return beliefs
                 if last is None or engine is adapted:
                     last = beliefs

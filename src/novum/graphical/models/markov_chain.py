@@ -25,7 +25,7 @@ from novum.core.text import listed
 from novum.distributions import StateAxis
 from novum.graphical.inference.chain_diagnosis import monte_carlo_error, split_r_hat
 from novum.graphical.inference.limits import check_count, check_seconds, check_share
-from novum.graphical.inference.protocol import Beliefs, Diagnosis
+from novum.graphical.inference.protocol import Beliefs, Diagnosis, Trust
 from novum.graphical.models import markov_chain_structure as structure
 from novum.graphical.models.answers import Posterior
 from novum.graphical.models.markov_chain_structure import (
@@ -286,11 +286,20 @@ class MarkovChain:
         inside = (means > 0) & (means < 1)
         sizes = (means * (1 - means))[inside] / errors[inside] ** 2
         size = float(sizes.min(initial=total))
-        trusted = r_hat <= 1.05 and size >= 100
         said = f"Simulation of {total} steps, R-hat {r_hat:.3g}."
-        if not trusted:
+        trust = Trust.PROVED
+        if r_hat > 1.05 or size < 100:
+            trust = Trust.FAULT_FOUND
             said += " Not to be trusted: the walks do not agree. Use stationary_distributions()."
-        diagnosis = Diagnosis("simulation", trusted, said, total, (errors,), size, r_hat)
+        elif total * float(self.transition.min(axis=0).sum()) < 100:
+            # A step goes to a state with at least its least chance from anywhere (Doeblin), and so
+            # often that walks have forgotten where they began.
+            trust = Trust.NO_FAULT_FOUND
+            said += (
+                " No fault found, but nothing proves that the walks did not all miss a part of the "
+                "states. Compare with stationary_distributions()."
+            )
+        diagnosis = Diagnosis("simulation", trust, said, total, (errors,), size, r_hat)
         return Posterior.of((self.axis,), Beliefs((means,), None, diagnosis))
 
     def hitting_probabilities(self, *targets: Level) -> dict[Level, float]:
