@@ -119,7 +119,7 @@ def test_the_page_of_the_link_leads_inside_once(
 def test_files_are_given_to_the_page(browser_page: Opened, served: Served) -> None:
     page = browser_page("#/tables/run/one")
     with page.expect_download() as found:
-        page.click("button:text-is('predictions.csv')")
+        page.click("a:text-is('predictions.csv')")
     written = (served.folder / "one" / "predictions.csv").read_bytes()
     assert Path(found.value.path()).read_bytes() == written
     assert found.value.suggested_filename == "one-predictions.csv"

@@ -122,15 +122,78 @@ def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(tmp_path: Path) -> No
     assert list((tmp_path / "victim").iterdir()) == []
 
 
-def test_a_damaged_record_closes_no_room(served: Served) -> None:
-    run = served.folder / "novum-broken"
-    run.mkdir()
-    (run / "run.json").write_text('{"record": ')
+DAMAGE = {
+    "torn": b'{"record": ',
+    "deep": b"[" * 100_000,
+    "deep-inside": b'{"record": {"settings": ' + b'{"a":' * 50_000,
+    "endless": b'{"record": {"table": 1e999, "target": NaN, "settings": {}, "leaderboard": []}}',
+    "half": b'{"record": {"table": "\\ud800", "target": "\\udfff", "settings": {}}}',
+    "number": b"7",
+    "text": b"\xff\xfe\x00",
+    "empty": b"",
+}
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A folder whose records, requests, notes and names no run has written."""
+    folder = tmp_path_factory.mktemp("damaged")
+    notes = folder / ".novum-studio"
+    notes.mkdir()
+    for name, content in DAMAGE.items():
+        for file in ("run.json", "request.json"):
+            run = folder / f"novum-{name}-{file[:3]}"
+            run.mkdir()
+            (run / file).write_bytes(content)
+            (notes / f"{run.name}.progress").write_bytes(content)
+        (notes / f"{name}.progress").write_bytes(content)
+        (notes / f"{name}.request").write_bytes(content)
+    os.mkfifo(notes / "pipe.progress")
+    for name in (b"caf\xe9.csv", b"novum-caf\xe9", b".novum-studio/caf\xe9.progress"):
+        (Path(os.fsdecode(bytes(folder) + b"/" + name))).write_text("a,b\n1,2\n")
+    yield from serving(folder)
+
+
+def test_what_is_damaged_closes_no_room(damaged: Served) -> None:
     for room in ("decide", "understand"):
-        assert served.get(f"/api/{room}/list") == {"runs": []}
-    answer = served.ask("GET", "/api/tables/runs/novum-broken")
+        assert damaged.get(f"/api/{room}/list") == {"runs": []}
+    assert damaged.get("/api/networks/list")["files"] == []
+    listed = damaged.get("/api/tables/list")
+    assert len(listed["runs"]) == 3 * len(DAMAGE)
+    assert (listed["tables"], listed["unnamed"]) == ([], 2)
+    for run in listed["runs"]:
+        answer = damaged.ask("GET", f"/api/tables/runs/{run['name']}")
+        assert answer.status in (200, 400)
+        if run["state"] == "finished" and "half" not in run["name"]:
+            assert answer.status == 400
+            assert "not as a run writes it" in answer.json["error"]
+
+
+def test_a_torn_line_hides_no_other(tmp_path: Path) -> None:
+    folder = OpenedFolder(tmp_path)
+    lines = ['{"at": 1.0, "pid": 7}', '{"at": 2.0, "sta', 'ge"}', '{"at": 3.0, "stage": "reading"}']
+    (folder.notes() / "novum-x.progress").write_text("\n".join(lines))
+    details = Runs(folder).details("novum-x")
+    assert (details["pid"], details["stage"]) == (7, "reading")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [({"coverage": 7}, "coverage is 7"), ({"folds": -3}, "folds is -3"), ({"folds": 1}, "folds is"),
+     ({"repeats": 0}, "repeats is 0"), ({"holdout": 1.5}, "holdout is 1.5"), ({"seed": -1}, "seed"),
+     ({"prior": 2.0}, "prior is 2"), ({"n_jobs": 0}, "n_jobs is"), ({"coverage": None}, "coverage"),
+     ({"models": ["trees"]}, "no family 'trees'"), ({"kind": [["x"]]}, "kind"),
+     ({"colour": 1}, "colour")],
+)  # fmt: skip
+def test_a_run_that_cannot_be_is_not_started(
+    damaged: Served, settings: dict[str, object], said: str
+) -> None:
+    before = damaged.get("/api/tables/list")["runs"]
+    asked = {"table": "iris", "settings": settings}
+    answer = damaged.ask("POST", "/api/tables/runs", asked)
     assert answer.status == 400
-    assert "not as a run writes it" in answer.json["error"]
+    assert said in answer.json["error"]
+    assert damaged.get("/api/tables/list")["runs"] == before
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from novum.apps.job.record_json import to_json
+from novum.core.errors import FileFormatError
 from novum.core.files import replacing
+from novum.core.json_text import parsed_json
 from novum.core.runtime import OutOfTime
 from novum.core.text import printable
 
@@ -64,10 +66,14 @@ class Warnings:
         with part:
             yield
         if path.exists():
-            known = json.loads(path.read_text(encoding="utf-8"))
             part = Warnings()
-            for name, message, count in known:
-                part._add(name, message, count)
+            try:
+                for name, message, count in parsed_json(path.read_text(encoding="utf-8")):
+                    part._add(str(name), str(message), int(count))
+            except (ValueError, TypeError):
+                raise FileFormatError(
+                    f"{path} is not as a run writes it. Remove it and go on."
+                ) from None
         elif part._count:
             rows = [[name, part._first[name], count] for name, count in part._count.items()]
             with replacing(path) as file:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from novum.core.errors import FileFormatError
 from novum.core.files import replacing
+from novum.core.json_text import parsed_json
 
 T = TypeVar("T")
 FORMAT = 1
@@ -53,7 +54,7 @@ def from_json(text: str, kind: type[T]) -> T:
     Estimate(value=0.5, low=None, high=1.0)
     """
     try:
-        content = json.loads(text)
+        content = parsed_json(text)
     except ValueError as error:
         raise FileFormatError(f"The record is not JSON: {error}.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -67,7 +68,8 @@ def from_json(text: str, kind: type[T]) -> T:
 def write_record(record: Any, path: Path) -> None:
     """Writes a record so that the file is complete or not there."""
     with replacing(path) as file:
-        file.write(to_json(record).encode())
+        # A path that is not UTF-8 holds lone surrogates, which JSON writes as escapes.
+        file.write(to_json(record).encode(errors="backslashreplace"))
 
 
 def read_record(path: Path, kind: type[T]) -> T:

@@ -6,6 +6,7 @@ what is not in it cannot change a run.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -115,6 +116,25 @@ class Request:
     targets: tuple[str, ...] = ()
     coverage: float = 0.9
     exposure: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what no run can have; a page or a file may say anything."""
+        bounds: dict[str, tuple[float, float, str]] = {
+            "prior": (0.0, 1.0, "a share from 0 to 1"),
+            "budget_seconds": (0.0, 1e9, "a number of seconds above 0"),
+            "repeats": (1, 9999, "a whole number of at least 1"),
+            "folds": (2, 9999, "a whole number of at least 2"),
+            "holdout": (0.0, 0.9, "a share from 0 to 0.9"),
+            "seed": (0, math.inf, "a whole number of at least 0"),
+        }
+        for name, (least, most, meant) in bounds.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise InputError(f"{name} is {value}, and is {meant}.")
+        if self.n_jobs == 0 or self.n_jobs < -1:
+            raise InputError(f"n_jobs is {self.n_jobs}, and is 1 or more, or -1 for all cores.")
+        if not 0.0 < self.coverage < 1.0:
+            raise InputError(f"coverage is {self.coverage}, and is a share between 0 and 1.")
 
 
 # --- Settings as people write them ----------------------------------------------------------------

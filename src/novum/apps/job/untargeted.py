@@ -24,6 +24,7 @@ from novum.apps.job.table.features import features_of, ids_of
 from novum.apps.job.table.reading import LoadedTable, read
 from novum.core.errors import InputError
 from novum.core.files import replacing
+from novum.core.json_text import parsed_json
 from novum.core.tables import Kind
 from novum.core.text import printable
 from novum.display import counted
@@ -179,7 +180,7 @@ def request_to_repeat(folder: Path, report: Path) -> Request | None:
 def recorded(path: Path) -> tuple[Request, dict[str, Any]] | None:
     """The request and the plain record of a run without a target; None of any other file."""
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = parsed_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     if not isinstance(plain, dict) or plain.get("task") not in UNTARGETED:

@@ -16,6 +16,7 @@ progress is locked while it lives, however it ends, and holds one event of JSON 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -53,6 +54,14 @@ class ProgressFile:
         """Appends an event; a line is written whole, so that readers never meet a part of one."""
         line = json.dumps({"at": time.time(), **event}, ensure_ascii=True)
         os.write(self._descriptor, line.encode() + b"\n")
+
+    def end(self, how: str, said: str) -> None:
+        """Tells the last event, also where the disk has no room for another line."""
+        try:
+            self.tell(end=how, said=said)
+        except OSError:
+            os.ftruncate(self._descriptor, 0)
+            self.tell(end=how, said=said)
 
     def stage(self, title: str) -> None:
         self.tell(stage=title)
@@ -101,16 +110,17 @@ def main() -> None:
             _run(request, Path(folder), told)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        told.tell(end="stopped", said="Stopped.")
+        told.end("stopped", "Stopped.")
         # Threads that still compute are not waited for.
         os._exit(130)
     except Exception as error:
         from novum.apps.cli.failures import sentence
 
-        traceback.print_exc()
-        told.tell(end="failed", said=sentence(error))
+        told.end("failed", sentence(error))
+        with contextlib.suppress(OSError):
+            traceback.print_exc()
         os._exit(1)
-    told.tell(end="finished", said="")
+    told.end("finished", "")
 
 
 def _run(request: Request | None, folder: Path, told: ProgressFile) -> None:

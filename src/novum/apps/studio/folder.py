@@ -2,7 +2,8 @@
 
 A browser names things, never paths. A name is one of those that the folder lists, or it is refused;
 it is never put together to a path before. Links are not listed, so nothing leads outside, and none
-is followed where something is written (`core.files.refuse_links_below`).
+is followed where something is written (`core.files.refuse_links_below`). Names that are not UTF-8
+are not listed either.
 """
 
 from __future__ import annotations
@@ -58,11 +59,15 @@ class OpenedFolder:
         status = {}
         with os.scandir(self.path) as entries:
             for entry in entries:
-                if not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
+                if is_shown(entry.name) and entry.is_file(follow_symlinks=False):
                     stem = entry.name.lower().removesuffix(PACKED)
                     if stem.endswith(suffixes):
                         status[entry.name] = entry.stat(follow_symlinks=False)
         return dict(sorted(status.items(), key=lambda one: one[0].lower()))
+
+    def unnamed(self) -> int:
+        """How many entries are not listed because their names are not UTF-8."""
+        return sum(not is_utf8(name) for name in os.listdir(self.path))
 
     def folders(self) -> list[str]:
         """Names of the folders inside, in order."""
@@ -70,7 +75,7 @@ class OpenedFolder:
             names = [
                 entry.name
                 for entry in entries
-                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+                if is_shown(entry.name) and entry.is_dir(follow_symlinks=False)
             ]
         return sorted(names, key=str.lower)
 
@@ -131,6 +136,16 @@ class OpenedFolder:
                 continue
             return name
         raise InputError(f"There are too many files named like {clean!r}. Remove some.")
+
+
+def is_shown(name: str) -> bool:
+    """Whether a browser can name an entry: hidden ones it may not, others than UTF-8 it cannot."""
+    return name[:1] not in ("", ".") and is_utf8(name)
+
+
+def is_utf8(name: str) -> bool:
+    """Whether a name of the file system is text."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def keep_private(path: Path) -> None:

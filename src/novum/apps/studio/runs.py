@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import signal
 import subprocess
@@ -32,11 +31,14 @@ from novum.apps.job.outputs import JOURNALS, MODEL, PLAN, PREDICTIONS, REQUEST, 
 from novum.apps.job.record import PlanRecord
 from novum.apps.job.record_json import read_record, write_record
 from novum.apps.job.request import Request
-from novum.apps.studio.folder import OpenedFolder
+from novum.apps.studio.folder import OpenedFolder, is_shown
 from novum.core.errors import InputError
 from novum.core.files import open_descriptor
+from novum.core.json_text import parsed_json
 from novum.core.text import printable
 
+# Of a record; what is larger was not written by a run.
+MOST_BYTES = 64 * 2**20
 PROGRESS, LOG, ASKED = ".progress", ".log", ".request"
 Plain = dict[str, Any]
 
@@ -68,7 +70,9 @@ class Runs:
         for path in self._folder.notes().glob(f"*{PROGRESS}"):
             name = path.name.removesuffix(PROGRESS)
             # A link, or a name such as "..", would lead outside.
-            if name[:1] not in ("", ".") and not (self._folder.path / name).is_symlink():
+            is_inside = is_shown(name) and not (self._folder.path / name).is_symlink()
+            # What waits for a writer, such as a pipe, would keep the studio waiting.
+            if is_inside and path.is_file() and not path.is_symlink():
                 names.add(name)
         return sorted(names, key=lambda name: (-self._begun(name), name))
 
@@ -125,7 +129,7 @@ class Runs:
         """What a finished run says, as plain data: verdict, leaderboard, measures."""
         path = self.file(name, RUN)
         try:
-            return self._told(json.loads(path.read_text(encoding="utf-8")))
+            return self._told(_read(path))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(
                 f"{RUN} of {printable(name, 80)!r} is not as a run writes it. Run it again."
@@ -302,33 +306,41 @@ class Runs:
             self._folder.notes() / f"{name}{ASKED}",
         ):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                return dict(json.loads(path.read_text(encoding="utf-8"))["record"])
+                return dict(_read(path)["record"])
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             return dict(self.record(name)["settings"])
         return None
 
     def _progress(self, name: str) -> Plain:
         """The events of the last process, summed up."""
+        events = []
+        with contextlib.suppress(OSError):
+            content = (self._folder.notes() / f"{name}{PROGRESS}").read_bytes()
+            for line in content.splitlines():
+                # A line that is torn, or that no run has written, says nothing.
+                with contextlib.suppress(ValueError):
+                    events.append(parsed_json(line))
         try:
-            text = (self._folder.notes() / f"{name}{PROGRESS}").read_text(encoding="utf-8")
-        except OSError:
-            return {}
-        return summed_up([json.loads(line) for line in text.splitlines() if line.endswith("}")])
+            return summed_up(events)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return {"notes": ["What is noted about the progress of this run cannot be read."]}
 
     def _growing(self, name: str, understood: Plain | None) -> list[Plain]:
         """Models by their mean score over the folds that are finished, the best first."""
         folder = self._folder.path / name
+        if not (folder / PLAN).is_file():
+            return []
         try:
             plan = read_record(folder / PLAN, PlanRecord)
-        except (OSError, InputError):
+            greater = True if understood is None else understood["task"]["greater_is_better"]
+        except (OSError, InputError, KeyError, TypeError):
             return []
-        greater = True if understood is None else understood["task"]["greater_is_better"]
         total = plan.repeats * plan.folds
         trials = []
         for trial in plan.trials:
             paths = sorted((folder / JOURNALS).glob(f"{trial.family}.jsonl"))
             paths += sorted((folder / JOURNALS).glob(f"{trial.family}_*.jsonl"))
-            scores = [score for path in paths for score in self._scores(path)]
+            scores = [score for path in paths if path.is_file() for score in self._scores(path)]
             if scores:
                 mean = sum(scores) / len(scores)
                 trials.append(
@@ -352,7 +364,7 @@ class Runs:
             kept = whole[: whole.rfind(b"\n") + 1]
             for line in kept.splitlines():
                 with contextlib.suppress(ValueError, KeyError, TypeError):
-                    scores = [*scores, float(json.loads(line)["record"]["scores"]["metric"])]
+                    scores = [*scores, float(parsed_json(line)["record"]["scores"]["metric"])]
             self._journals[path] = offset + len(kept), scores
         return scores
 
@@ -398,6 +410,13 @@ def summed_up(events: list[Plain]) -> Plain:
     if work is not None and "end" not in summary:
         summary |= {"share": work.share(now), "left": work.seconds(now)}
     return summary
+
+
+def _read(path: Path) -> Any:
+    """What a file of a run says; a `ValueError` where no run has written it."""
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{path.name} is no file of up to {MOST_BYTES:,} bytes")
+    return parsed_json(path.read_bytes())
 
 
 def _is_free(descriptor: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import sys
 import traceback
@@ -37,7 +38,9 @@ _KINDS = {
 
 def application(studio: Studio) -> FastAPI:
     """The application without its guard: `/` and its files, `/api/studio`, and all rooms."""
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        openapi_url=None, docs_url=None, redoc_url=None, default_response_class=_PlainResponse
+    )
     for path in sorted(PAGE.rglob("*")):
         if path.suffix in _KINDS:
             name = path.relative_to(PAGE).as_posix()
@@ -67,20 +70,27 @@ def application(studio: Studio) -> FastAPI:
         status = 400 if isinstance(error, (InputError, OSError)) else 500
         # Paths on this machine are no business of a page.
         said = sentence(error).replace(f"{studio.folder.path}/", "")
-        return JSONResponse({"error": said}, status)
+        return _PlainResponse({"error": said}, status)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(name) for name in first["loc"][1:]) or "the body"
         said = f"The request is not as it should be at {where}: {first['msg']}."
-        return JSONResponse({"error": said}, 422)
+        return _PlainResponse({"error": said}, 422)
 
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
-        return JSONResponse({"error": str(error.detail)}, error.status_code)
+        return _PlainResponse({"error": str(error.detail)}, error.status_code)
 
     return app
+
+
+class _PlainResponse(JSONResponse):
+    """JSON in ASCII: text of strangers may hold halves of characters, which UTF-8 cannot write."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def configured(

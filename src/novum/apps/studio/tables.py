@@ -27,6 +27,7 @@ from novum.apps.studio.guard import REPORT_POLICY
 from novum.apps.studio.rooms import Studio
 from novum.apps.studio.runs import MODEL, PREDICTIONS, REPORT, RUN
 from novum.core.errors import InputError
+from novum.core.text import printable
 from novum.evaluation import corrected_t_test
 
 # Settings of a run that a page may name: not those that are paths, which are checked on their own.
@@ -64,6 +65,7 @@ def routes(studio: Studio) -> APIRouter:
         ]
         return {
             "tables": files,
+            "unnamed": folder.unnamed(),
             "bundled": list(data.available()),
             "runs": [runs.summary(name) for name in runs.names()],
         }
@@ -152,13 +154,20 @@ def request_of(folder: OpenedFolder, asked: Asked) -> requests.Request:
     path_of(folder, asked.table)
     strange = sorted(set(asked.settings) - set(SETTINGS))
     if strange:
-        raise InputError(f"{strange[0]!r} is no setting of a run.")
+        raise InputError(f"{printable(strange[0], 60)!r} is no setting of a run.")
     known = asdict(requests.Request(asked.table)) | asked.settings
     if asked.budget.strip():
         known["budget_seconds"] = requests.seconds_of(asked.budget)
     if asked.test:
         known["test"] = folder.file(asked.test).name
-    return from_json(json.dumps({"format": 1, "record": known}), requests.Request)
+    request = from_json(json.dumps({"format": 1, "record": known}), requests.Request)
+    families = [one.name for one in FAMILIES]
+    for name in request.models:
+        if name not in families:
+            raise InputError(
+                f"There is no family {printable(name, 60)!r}; there are {', '.join(families)}."
+            )
+    return request
 
 
 # --- Two runs -------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 // The key of the session came with the page and goes along as a header. It is stored by the origin,
 // which other servers of this machine are not, unlike the cookie, which opens the page's files alone.
 
+import { h } from "./dom.js";
+
 export class StudioError extends Error {}
 
 const KEY = "novum-key";
@@ -64,14 +66,11 @@ export async function ticketed(path, signal) {
   return `${path}?${new URLSearchParams({ ticket })}`;
 }
 
-// What a link to a file does when it is clicked.
-export const download = (path) => async (event) => {
+// A link that downloads a file.
+export const fileLink = (path, text, attributes) => h("a", { href: path, ...attributes, onclick: async (event) => {
   event.preventDefault();
-  const link = document.createElement("a");
-  link.download = "";
-  link.href = await ticketed(path);
-  link.click();
-};
+  h("a", { href: await ticketed(path), download: "" }).click();
+} }, text);
 
 // Sends a file as it is, with its progress; `fetch` cannot tell how much was sent.
 export function upload(path, file, onProgress) {

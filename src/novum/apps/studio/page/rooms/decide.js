@@ -2,7 +2,7 @@
 //
 //   #/decide/RUN?point=JSON&rows=unseen|aside     point: {priors, cost, reject} in the order of the classes
 
-import { download, get, post } from "../lib/api.js";
+import { fileLink, get, post } from "../lib/api.js";
 import { chart } from "../lib/chart.js";
 import { field, h, latest, newId, select, show, table } from "../lib/dom.js";
 import { keep, link } from "../lib/route.js";
@@ -32,7 +32,7 @@ export async function enter(view, { parts: [name], params, signal }) {
     try {
       const done = await post(`${API}/${encodeURIComponent(name)}/${action}`, { ...state.point, part: state.rows }, signal);
       const text = action === "save" ? "The model at this point is written beside the model of the run, which stays as it is: " : `${number(done.n_rows)} rows with their decisions are written: `;
-      show(said, text, h("button", { type: "button", class: "small", onclick: download(`${API}/${encodeURIComponent(name)}/files/${done.file}`) }, done.file));
+      show(said, text, fileLink(`${API}/${encodeURIComponent(name)}/files/${done.file}`, done.file));
     } catch (error) {
       if (!signal.aborted) show(said, error.message);
     }

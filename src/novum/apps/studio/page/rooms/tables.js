@@ -6,7 +6,7 @@
 //   #/tables/report/NAME              its report
 //   #/tables/compare/ONE/OTHER        two runs
 
-import { download, get, post, ticketed, upload } from "../lib/api.js";
+import { fileLink, get, post, ticketed, upload } from "../lib/api.js";
 import { field, h, s, select, show, table } from "../lib/dom.js";
 import { go, link, route } from "../lib/route.js";
 import { bytes, estimate, number, percent, say, seconds } from "../lib/say.js";
@@ -34,6 +34,7 @@ function side(found, what, names, signal) {
     dropZone(signal),
     h("section", { class: "card" }, h("h2", null, "Tables"),
       tables.length ? h("ul", { class: "list" }, tables) : h("p", { class: "quiet" }, "There is no table in this folder yet."),
+      found.unnamed ? h("p", { class: "quiet" }, found.unnamed === 1 ? "One name is not UTF-8 and is not shown. Rename it." : `${found.unnamed} names are not UTF-8 and are not shown. Rename them.`) : null,
       h("details", { open: isBundled || !tables.length }, h("summary", null, "Bundled tables"), h("ul", { class: "list" }, bundled))),
     h("section", { class: "card" }, h("h2", null, "Runs"),
       found.runs.length
@@ -335,7 +336,7 @@ function runView(run, act) {
 const COUNTS = { clusters: ["assignments.csv"], novelty: ["scores.csv"] };
 function files(run) {
   const names = ["report.html", ...(COUNTS[run.kind] ?? ["predictions.csv", "leaderboard.csv", "model.py"]), "model.novum", "run.json"];
-  return h("section", { class: "card" }, h("h2", null, "Files"), h("div", { class: "line" }, names.map((file) => h("button", { type: "button", class: "small", onclick: download(`${API}/runs/${encodeURIComponent(run.name)}/files/${file}`) }, file))));
+  return h("section", { class: "card" }, h("h2", null, "Files"), h("div", { class: "line" }, names.map((file) => fileLink(`${API}/runs/${encodeURIComponent(run.name)}/files/${file}`, file, { class: "button small" }))));
 }
 
 function final(rows, measure) {
@@ -363,8 +364,11 @@ function growing(run) {
 async function oneReport(main, { names: [name], signal }) {
   const path = `${API}/runs/${encodeURIComponent(name)}/report`;
   const address = await ticketed(path, signal);
-  const alone = async () => open(await ticketed(path), "_blank", "noopener");
-  show(main, h("div", { class: "line ends" }, h("h1", null, `Report of ${name}`), h("div", { class: "line" }, h("a", { class: "button", href: link("tables", ["run", name]) }, "Back to the run"), h("button", { type: "button", onclick: alone }, "In a tab of its own"))),
+  const alone = async (event) => {
+    event.preventDefault();
+    open(await ticketed(path), "_blank", "noopener");
+  };
+  show(main, h("div", { class: "line ends" }, h("h1", null, `Report of ${name}`), h("div", { class: "line" }, h("a", { class: "button", href: link("tables", ["run", name]) }, "Back to the run"), h("a", { class: "button", href: address, onclick: alone }, "In a tab of its own"))),
     h("iframe", { class: "report", src: address, sandbox: "", title: `Report of ${name}` }));
 }
 
