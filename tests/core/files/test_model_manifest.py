@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sys
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import novum
 from novum.core.errors import ModelFileError
 from novum.core.files import model_manifest
 from novum.core.files.model_manifest import read_manifest, write_manifest
+from novum.core.json_text import MAX_DEPTH
 
 json_values = st.recursive(
     st.none()
@@ -142,29 +144,21 @@ def test_nesting_is_counted_over_blocks_and_not_inside_strings() -> None:
     assert read_manifest(text)["x"].startswith("[[[")
 
 
-@given(json_values)
-def test_nesting_is_that_of_the_parsed_value(value: Any) -> None:
-    def depth(part: Any) -> int:
-        inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-        return isinstance(part, (dict, list)) + max(map(depth, inner), default=0)
-
-    text = json.dumps({"a": value}).encode()
-    limit = depth({"a": value})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_manifest, "_BLOCK", 3)
-        patch.setattr(model_manifest, "MAX_DEPTH", limit)
-        model_manifest._check_depth(text)
-        patch.setattr(model_manifest, "MAX_DEPTH", limit - 1)
-        with pytest.raises(ModelFileError, match="nested deeper"):
-            model_manifest._check_depth(text)
-
-
 def test_nesting_up_to_the_limit_is_read() -> None:
     value: list[Any] = []
-    for _ in range(model_manifest.MAX_DEPTH - 2):
+    for _ in range(MAX_DEPTH - 2):
         value = [value]
     assert read_manifest(manifest(x=value))["x"] == value
     assert sys.getrecursionlimit() >= 1000
+
+
+def test_too_many_parts_are_refused_before_they_are_made() -> None:
+    text = b"[" + b"{}," * model_manifest.MAX_PARTS + b"{}]"
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="2,000,002 lists and objects"):
+        read_manifest(text)
+    assert tracemalloc.get_traced_memory()[1] < 20 * 10**6
+    tracemalloc.stop()
 
 
 def test_too_long_is_refused_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:

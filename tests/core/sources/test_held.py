@@ -154,7 +154,7 @@ def test_without_openpyxl_the_extra_is_named(
 ) -> None:
     path = excel(tmp_path)
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    with pytest.raises(ImportError, match=r"novum\[excel\]"):
+    with pytest.raises(ImportError, match=r"\.\[excel\]"):
         read(path)
 
 

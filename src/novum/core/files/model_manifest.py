@@ -16,23 +16,19 @@ import json
 import re
 from typing import Any
 
-import numpy as np
-
 import novum
 from novum.core.errors import ModelFileError
+from novum.core.json_text import MAX_DEPTH, json_depth
 from novum.core.runtime import format_bytes
 
 FORMAT_VERSION = 1
 # The first release that reads FORMAT_VERSION; written into every file for older releases to name.
 NEEDS = "0.1.0"
 MAX_BYTES = 64 * 10**6
-MAX_DEPTH = 200
+# An empty object takes three bytes of text and up to two hundred of memory.
+MAX_PARTS = 2 * 10**6
 
 _CHECKSUM_BYTES = len(',"sha256":""}') + 64
-_BLOCK = 2**20
-# What each byte adds to the nesting.
-_STEPS = np.zeros(256, np.int8)
-_STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 
 
@@ -75,7 +71,13 @@ def read_manifest(text: bytes) -> dict[str, Any]:
             f"manifest.json has {format_bytes(len(text))}; at most {format_bytes(MAX_BYTES)} "
             "are read."
         )
-    _check_depth(text)
+    if json_depth(text) > MAX_DEPTH:
+        raise ModelFileError(f"manifest.json is nested deeper than {MAX_DEPTH} levels.")
+    n_parts = text.count(b"{") + text.count(b"[")
+    if n_parts > MAX_PARTS:
+        raise ModelFileError(
+            f"manifest.json has {n_parts:,} lists and objects; at most {MAX_PARTS:,} are read."
+        )
     body = _without_checksum(text)
     try:
         manifest = json.loads(
@@ -107,21 +109,6 @@ def _without_checksum(text: bytes) -> bytes:
             "Take another copy or save the model again."
         )
     return body
-
-
-def _check_depth(text: bytes) -> None:
-    """Refuse deep nesting before the recursive parser sees it."""
-    # Without escapes every quote opens or closes a string, so brackets that follow an even number
-    # of quotes are structure. The parser agrees up to the first error, where it stops.
-    plain = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    depth = quotes = 0
-    for start in range(0, len(plain), _BLOCK):
-        block = np.frombuffer(plain[start : start + _BLOCK], np.uint8)
-        counts = quotes + np.cumsum(block == ord('"'))
-        depths = depth + np.cumsum(_STEPS[block] * (counts % 2 == 0))
-        if depths.max() > MAX_DEPTH:
-            raise ModelFileError(f"manifest.json is nested deeper than {MAX_DEPTH} levels.")
-        depth, quotes = int(depths[-1]), int(counts[-1])
 
 
 def _check_version(manifest: dict[str, Any]) -> None:

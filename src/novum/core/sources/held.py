@@ -1,4 +1,4 @@
-"""Formats that are read whole: Excel sheets, JSON records, and answers of databases.
+"""Formats that are read whole: Excel sheets and JSON records; `databases.py` has one more.
 
     sheet | records | select ...  ->  cells  ->  the text of a CSV file  ->  typed columns
 
@@ -7,40 +7,43 @@ SQLite stores what it is given, records lack fields. So every cell is taken as a
 write it, and from there on kinds, levels, missing cells and notes are found as in any text file: a
 table means the same in whatever format it comes.
 
-Databases are opened for reading only, and answer questions only.
+A file of a few bytes can claim any number of rows, so rows are taken in pieces that turn to text at
+once, and what they take is counted.
 """
 
 from __future__ import annotations
 
 import datetime
-import gzip
 import importlib
 import json
-import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
 from typing import Any, ClassVar
-from urllib.parse import quote
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from novum.core.errors import FileFormatError, InputError
-from novum.core.runtime import memory_limit as limit_in_force
+from novum.core.json_text import MAX_DEPTH, json_depth
+from novum.core.runtime import check_memory
 from novum.core.sources.cells import DEFAULT_MISSING, CellReader
-from novum.core.sources.parquet import DEFAULT_MEMORY
-from novum.core.sources.parquet_queries import import_duckdb
 from novum.core.sources.report import ReadReport, printable
-from novum.core.sources.source import DeclaredKind, FileSource, Options, check_names
+from novum.core.sources.source import DeclaredKind, FileSource, check_names
+from novum.core.sources.streams import TextStream
 from novum.core.sources.tallies import ColumnTally, builder_of
 from novum.core.tables import Schema
 
 # Names of columns, and for each its cells as text; null where there is none.
 TextColumns = dict[str, pa.StringArray]
+PIECE_ROWS = 1024
+# Cells of text are held as they came, filled, coded and as a table of the schema.
+_COPIES = 4
+# A column of Arrow has no more bytes of text.
+_MOST_TEXT = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,49 @@ class HeldSource(FileSource):
     def _notes(self) -> tuple[str, ...]:
         return ()
 
+    def _check_memory(self, n_bytes: int) -> None:
+        check_memory(
+            n_bytes,
+            f"The table of {self.path.name}",
+            "Ask for fewer rows or columns, or write it as Parquet, which is read in pieces.",
+            self.memory_limit,
+        )
+
+    def _by_columns(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> TextColumns:
+        """Rows of cells as columns of text; a missing cell at the end of a row may be left out."""
+        if names:
+            check_names(names)
+        if len(names) > self.limits.columns:
+            raise FileFormatError(
+                f"{self.path.name} has {len(names):,} columns; {self.limits.columns:,} are the "
+                "most. Turn the table, or leave columns out."
+            )
+        pieces: list[list[pa.StringArray]] = [[] for _ in names]
+        n_bytes, rest = 0, iter(rows)
+        while piece := list(islice(rest, PIECE_ROWS)):
+            for place, name in enumerate(names):
+                try:
+                    cells = [_text_of(row[place]) for row in piece]
+                except TypeError as error:
+                    raise FileFormatError(
+                        f"Column {printable(name)!r} of {self.path.name} holds {error}, which is "
+                        "no cell: neither a number, text, a truth value nor a date. Leave the "
+                        "column out by `columns=`.",
+                        column=place + 1,
+                    ) from None
+                pieces[place].append(pa.array(cells, pa.string()))
+                n_bytes += pieces[place][-1].nbytes
+            self._check_memory(_COPIES * n_bytes)
+        return {name: self._joined(name, parts) for name, parts in zip(names, pieces, strict=True)}
+
+    def _joined(self, name: str, pieces: list[pa.StringArray]) -> pa.StringArray:
+        if sum(piece.nbytes for piece in pieces) > _MOST_TEXT:
+            raise FileFormatError(
+                f"Column {printable(name)!r} of {self.path.name} has more than 2 GB of text. Leave "
+                "it out by `columns=`, or write the table as a CSV or Parquet file."
+            )
+        return pa.concat_arrays(pieces) if pieces else pa.array([], pa.string())
+
 
 # --- Cells as text --------------------------------------------------------------------------------
 
@@ -143,41 +189,6 @@ def _text_of(cell: Any) -> str | None:
     return str(cell)
 
 
-def _by_columns(path: Path, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> TextColumns:
-    """Rows of cells as columns of text."""
-    if names:
-        check_names(names)
-    cells_of: TextColumns = {}
-    for place, name in enumerate(names):
-        try:
-            cells = [_text_of(row[place]) for row in rows]
-        except TypeError as error:
-            raise FileFormatError(
-                f"Column {printable(name)!r} of {path.name} holds {error}, which is no cell: "
-                "neither a number, text, a truth value nor a date. Leave the column out by "
-                "`columns=`.",
-                column=place + 1,
-            ) from None
-        cells_of[name] = pa.array(cells, pa.string())
-    return cells_of
-
-
-def _by_arrow(path: Path, table: pa.Table) -> TextColumns:
-    """The columns of an Arrow table as text; plain numbers and text without a loop."""
-    check_names(table.column_names)
-    cells_of: TextColumns = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = column.type
-        if pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-            cells = pc.cast(column, pa.string()).combine_chunks()
-            cells_of[name] = (
-                cells if isinstance(cells, pa.StringArray) else pa.array([], pa.string())
-            )
-        else:
-            cells_of |= _by_columns(path, [name], [(cell,) for cell in column.to_pylist()])
-    return cells_of
-
-
 # --- Excel ----------------------------------------------------------------------------------------
 
 _FORMULA_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!")
@@ -201,19 +212,49 @@ class ExcelSource(HeldSource):
     def _columns_of_text(self) -> TextColumns:
         openpyxl = _openpyxl()
         try:
+            self._check_unpacked()
             book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
-        except (BadZipFile, KeyError, ValueError, OSError, EOFError) as error:
+            with closing(book):
+                return self._columns_of(self._chosen_sheet(book))
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:
+            # A damaged file makes the reader fail in any way that there is.
             raise FileFormatError(
                 f"{self.path.name} cannot be read as Excel ({printable(str(error), 120)}). Save it "
                 "again as .xlsx."
             ) from None
-        with closing(book):
-            sheet = self._chosen_sheet(book)
-            lines = [
-                (number, row)
-                for number, row in enumerate(sheet.iter_rows(values_only=True), 1)
-                if any(cell is not None for cell in row)
-            ]
+
+    def _check_unpacked(self) -> None:
+        """What the packed sheets and texts take, which the reader holds whole."""
+        with ZipFile(self.path) as archive:
+            n_bytes = sum(member.file_size for member in archive.infolist())
+        size = self.path.stat().st_size
+        if n_bytes > max(self.limits.expansion_floor, self.limits.expansion * size):
+            raise FileFormatError(
+                f"{self.path.name} unpacks to more than {self.limits.expansion} times its size, as "
+                "hostile files do. Save it again as .xlsx."
+            )
+        self._check_memory(2 * n_bytes)
+
+    def _columns_of(self, sheet: Any) -> TextColumns:
+        # What the file says about its size is not believed.
+        sheet.reset_dimensions()
+        lines, width, n_bytes, n_blank = [], 0, 0, 0
+        for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+            filled = len(row) - row.count(None)
+            n_blank += len(row) - filled
+            if n_blank > self.limits.blank_cells:
+                raise FileFormatError(
+                    f"{self.path.name} claims more than {self.limits.blank_cells:,} cells that "
+                    "hold nothing. Copy the table into a sheet of its own."
+                )
+            if filled:
+                lines.append((number, row))
+                width = max(width, len(row))
+                n_bytes += 8 * len(row) + 64 * filled
+                if len(lines) % PIECE_ROWS == 0:
+                    self._check_memory(n_bytes)
         if not lines:
             raise FileFormatError(
                 f"The sheet {printable(self._sheet or '')!r} of {self.path.name} has no table: "
@@ -221,13 +262,12 @@ class ExcelSource(HeldSource):
             )
         (_, head), *rows = lines
         self._lines = [number for number, _ in rows]
-        width = max(len(row) for _, row in lines)
         cells = [(*row, *(None,) * (width - len(row))) for _, row in rows]
         names = [None if name is None else str(_text_of(name)).strip() for name in head]
         names += [None] * (width - len(names))
         kept = [j for j in range(width) if names[j] or any(row[j] is not None for row in cells)]
         shown = [names[j] or f"column_{j + 1}" for j in kept]
-        return _by_columns(self.path, shown, [[row[j] for j in kept] for row in cells])
+        return self._by_columns(shown, ([row[j] for j in kept] for row in cells))
 
     def _chosen_sheet(self, book: Any) -> Any:
         names = [sheet.title for sheet in book.worksheets]
@@ -273,17 +313,22 @@ class JsonSource(HeldSource):
     format = "JSON"
 
     def _columns_of_text(self) -> TextColumns:
-        with gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb") as file:
-            content = file.read()
-        content = content.removeprefix(b"\xef\xbb\xbf")
+        content = self._content()
         if not content.strip():
             raise FileFormatError(f"{self.path.name} is empty. Add records, one on each line.")
+        depth = json_depth(content)
+        if depth > MAX_DEPTH:
+            raise FileFormatError(
+                f"{self.path.name} is nested {depth:,} levels deep; {MAX_DEPTH} are the most, and "
+                "cells are not nested. Write one flat object on each line."
+            )
         if content.lstrip()[:1] != b"[":
             try:
-                return _by_arrow(self.path, pj.read_json(pa.BufferReader(content)))
+                return self._by_arrow(pj.read_json(pa.BufferReader(content)))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 # A field of several types, or what is no JSON: line by line tells which.
                 return self._by_records(self._lines_of(content))
+        self._check_objects(content)
         try:
             records = json.loads(content)
         except (ValueError, RecursionError) as error:
@@ -293,7 +338,36 @@ class JsonSource(HeldSource):
             ) from None
         return self._by_records(list(enumerate(records, 1)))
 
+    def _content(self) -> bytes:
+        pieces, n_bytes = [], 0
+        with TextStream(self.path, limits=self.limits) as stream:
+            while piece := stream.read(1 << 22):
+                pieces.append(piece)
+                n_bytes += len(piece)
+                # The text twice while its pieces are joined, and then its cells.
+                self._check_memory(2 * n_bytes)
+        return b"".join(pieces)
+
+    def _check_objects(self, content: bytes) -> None:
+        """What a text takes as objects of Python: an empty one needs three bytes of text."""
+        n_cells = content.count(b",")
+        n_parts = content.count(b"{") + content.count(b"[")
+        self._check_memory(2 * len(content) + 64 * n_cells + 200 * n_parts)
+
+    def _by_arrow(self, table: pa.Table) -> TextColumns:
+        """The columns of an Arrow table as text; plain numbers and text without a loop."""
+        check_names(table.column_names)
+        cells_of: TextColumns = {}
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            kind = column.type
+            if pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+                cells_of[name] = self._joined(name, pc.cast(column, pa.string()).chunks)
+            else:
+                cells_of |= self._by_columns([name], zip(column.to_pylist(), strict=True))
+        return cells_of
+
     def _lines_of(self, content: bytes) -> list[tuple[int, Any]]:
+        self._check_objects(content)
         records = []
         for number, line in enumerate(content.splitlines(), 1):
             if line.strip():
@@ -317,131 +391,8 @@ class JsonSource(HeldSource):
                     line=number,
                 )
             names.update(dict.fromkeys(record))
-        rows = [[record.get(name) for name in names] for _, record in records]
-        return _by_columns(self.path, list(names), rows)
+        rows = ([record.get(name) for name in names] for _, record in records)
+        return self._by_columns(list(names), rows)
 
     def _where(self, row: int) -> int:
         return row + 1
-
-
-# --- Databases ------------------------------------------------------------------------------------
-
-DATABASES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db", ".db3")
-_SQLITE_MARK = b"SQLite format 3\x00"
-# What a question may do in SQLite: select, read a column, call a function, recurse.
-_ALLOWED = frozenset(
-    (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
-)
-
-
-class DatabaseSource(HeldSource):
-    """The answer of a DuckDB or SQLite file to a question, or its only table."""
-
-    format = "database"
-
-    def __init__(self, path: Any, *, sql: str | None = None, **options: Any) -> None:
-        super().__init__(path, **options)
-        self._sql = sql
-
-    def _columns_of_text(self) -> TextColumns:
-        with self.path.open("rb") as file:
-            is_sqlite = file.read(len(_SQLITE_MARK)) == _SQLITE_MARK
-        return self._of_sqlite() if is_sqlite else self._of_duckdb()
-
-    def _of_sqlite(self) -> TextColumns:
-        address = f"file:{quote(str(self.path.resolve()))}?mode=ro"
-        try:
-            with closing(sqlite3.connect(address, uri=True)) as base:
-                tables = base.execute(
-                    "select name from sqlite_master where type in ('table', 'view') "
-                    "and name not like 'sqlite~_%' escape '~' order by name"
-                ).fetchall()
-                sql = self._question([str(name) for (name,) in tables])
-                base.set_authorizer(
-                    lambda action, *_: (
-                        sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
-                    )
-                )
-                cursor = base.execute(sql)
-                names = [str(column[0]) for column in cursor.description or ()]
-                rows = cursor.fetchall()
-        except (sqlite3.Error, sqlite3.Warning) as error:
-            raise self._refused(error) from None
-        return self._answered(names, rows)
-
-    def _of_duckdb(self) -> TextColumns:
-        duckdb = import_duckdb()
-        allowed = min(limit_in_force(self.memory_limit) // 4, 8 * DEFAULT_MEMORY)
-        try:
-            with closing(
-                duckdb.connect(
-                    str(self.path),
-                    read_only=True,
-                    config={
-                        "memory_limit": f"{allowed}B",
-                        "threads": 1,
-                        "enable_external_access": False,
-                        "autoinstall_known_extensions": False,
-                        "autoload_known_extensions": False,
-                    },
-                )
-            ) as base:
-                base.execute("SET enable_progress_bar = false")
-                base.execute("SET lock_configuration = true")
-                tables = base.execute(
-                    "select table_name from information_schema.tables order by table_name"
-                ).fetchall()
-                sql = self._question([str(name) for (name,) in tables])
-                cursor = base.execute(sql)
-                names = [str(column[0]) for column in cursor.description or ()]
-                rows = cursor.fetchall()
-        except duckdb.Error as error:
-            raise self._refused(error) from None
-        return self._answered(names, rows)
-
-    def _question(self, tables: list[str]) -> str:
-        if self._sql is not None:
-            return self._sql
-        if len(tables) == 1:
-            name = tables[0].replace('"', '""')
-            return f'select * from "{name}"'
-        shown = ", ".join(repr(printable(name)) for name in tables[:8]) or "no table"
-        example = tables[0] if tables else "a_table"
-        raise InputError(
-            f"{self.path.name} holds {shown}. Say which rows to take with a question: "
-            f'sql="select * from {printable(example)}".'
-        )
-
-    def _answered(self, names: list[str], rows: list[Any]) -> TextColumns:
-        if not names or not rows:
-            raise InputError(
-                f"The question to {self.path.name} has no {'rows' if names else 'table'} as its "
-                "answer. Ask for rows with a select that finds some."
-            )
-        return _by_columns(self.path, names, rows)
-
-    def _refused(self, error: BaseException) -> InputError:
-        message = printable(str(error).split("\n")[0], 160).rstrip(".")
-        if self._sql is None:
-            return FileFormatError(
-                f"{self.path.name} cannot be read as a DuckDB or SQLite file: {message}. Check the "
-                "file, and that no other program is writing to it."
-            )
-        return InputError(
-            f"{self.path.name} does not answer the question {printable(self._sql, 80)!r}: "
-            f"{message}. Ask with one select."
-        )
-
-    def _where(self, row: int) -> int:
-        return row + 1
-
-
-def held_source(
-    path: Any, suffix: str, sheet: str | None, sql: str | None, options: Options
-) -> Any:
-    """The source of a format that is read whole; None for any other."""
-    if suffix == ".xlsx":
-        return ExcelSource(path, sheet=sheet, **options)
-    if suffix in (".jsonl", ".ndjson", ".json"):
-        return JsonSource(path, **options)
-    return DatabaseSource(path, sql=sql, **options) if suffix in DATABASES else None

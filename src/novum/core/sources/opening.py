@@ -8,9 +8,10 @@ from pathlib import Path
 
 from novum.core.errors import InputError
 from novum.core.sources.arff import ArffSource
+from novum.core.sources.databases import DATABASES, DatabaseSource
 from novum.core.sources.delimited import DelimitedSource
 from novum.core.sources.dialect import Dialect
-from novum.core.sources.held import DATABASES, held_source
+from novum.core.sources.held import ExcelSource, JsonSource
 from novum.core.sources.parquet import ParquetSource
 from novum.core.sources.source import KindLike, Options, Source
 
@@ -89,12 +90,12 @@ def open_source(
         return ParquetSource(path, **options)
     if suffix == ".xls":
         raise InputError(f"{name!r} is of Excel before 2007. Save it as .xlsx.")
-    is_json = suffix in (".jsonl", ".ndjson", ".json")
-    source: Source | None = None
-    if not packed or is_json:
-        source = held_source(path, suffix, sheet, sql, options)
-    if source is not None:
-        return source
+    if suffix in (".jsonl", ".ndjson", ".json"):
+        return JsonSource(path, **options)
+    if suffix == ".xlsx" and not packed:
+        return ExcelSource(path, sheet=sheet, **options)
+    if suffix in DATABASES and not packed:
+        return DatabaseSource(path, sql=sql, **options)
     raise InputError(
         f"{name!r} has no suffix that tells its format. Readable are .csv, .tsv, .txt, .arff, "
         ".jsonl, .ndjson and .json, each also with .gz behind, .parquet and folders of Parquet "

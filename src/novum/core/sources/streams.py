@@ -43,8 +43,13 @@ class Limits:
     levels : int
         Different values of one nominal column. A column with more is an identifier or free text.
     expansion : int
-        Unpacked bytes per packed byte of a gzip file, checked beyond `expansion_floor` bytes.
+        Unpacked bytes per packed byte of a gzip or Excel file, checked beyond `expansion_floor`
+        bytes.
     expansion_floor : int
+    blank_cells : int
+        Cells of a sheet that hold nothing.
+    answer_seconds : float
+        Time that a database computes an answer.
     """
 
     field_bytes: int = 1 << 20
@@ -53,6 +58,8 @@ class Limits:
     levels: int = 1_000_000
     expansion: int = 250
     expansion_floor: int = 1 << 26
+    blank_cells: int = 50_000_000
+    answer_seconds: float = 120.0
 
 
 LIMITS = Limits()
