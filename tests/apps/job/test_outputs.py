@@ -15,10 +15,19 @@ from hypothesis import strategies as st
 
 from novum.apps.job.building import build, candidate
 from novum.apps.job.families import FAMILIES, Family, family
-from novum.apps.job.outputs import Made, Predictions, model_script, safe_cell, write_predictions
+from novum.apps.job.outputs import (
+    Made,
+    Predictions,
+    model_script,
+    own_folder,
+    safe_cell,
+    write_predictions,
+)
 from novum.apps.job.trials import LearningRows, stack_of
 from novum.core import load
+from novum.core.errors import InputError
 from novum.core.learners import Pipeline
+from novum.core.sources import is_number_text
 from novum.data.scaling import StandardScaler
 from novum.linear import LogisticRegression
 from tests.apps.job.runs import labeled, plan_of, read_csv, write_csv
@@ -34,16 +43,60 @@ def test_formulas_are_written_as_text(start: str) -> None:
     assert safe_cell(f"{start}1+1") == f"'{start}1+1"
 
 
+@pytest.mark.parametrize("label", ["-1", "+1", "-2.5e3", "+", "-"])
+def test_labels_that_are_numbers_or_signs_stay_as_they_came(label: str) -> None:
+    assert safe_cell(label) == label
+
+
 @given(value=st.text())
 def test_no_text_starts_like_a_formula_and_none_is_lost(value: str) -> None:
     found = safe_cell(value)
-    assert not found.startswith(("=", "+", "-", "@", "\t", "\r"))
+    is_plain = value in ("+", "-") or is_number_text(value)
+    assert is_plain or not found.startswith(("=", "+", "-", "@", "\t", "\r"))
     assert found in (value, f"'{value}")
 
 
 @given(value=st.integers() | st.floats(allow_nan=False))
 def test_numbers_stay_numbers(value: float) -> None:
     assert safe_cell(value) is value
+
+
+# --- The folder -----------------------------------------------------------------------------------
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from novum.apps.job.outputs import own_folder
+with own_folder(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_folder_is_one_run_s_until_its_process_is_gone(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(InputError, match="Another run writes to"), own_folder(folder):
+            pass
+        holder.kill()
+        holder.wait()
+    with own_folder(folder):
+        assert list(folder.iterdir()) == []
+
+
+def test_a_run_that_never_began_leaves_no_folder(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    old.mkdir()
+    for folder in (new, old):
+        with pytest.raises(ValueError, match="bad target"), own_folder(folder):
+            raise ValueError("bad target")
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be written to"), own_folder(tmp_path / "file/x"):
+        pass
 
 
 # --- Predictions ----------------------------------------------------------------------------------

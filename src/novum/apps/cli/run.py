@@ -314,6 +314,13 @@ def _without_target(request: Request, folder: Path, quiet: bool, as_json: bool) 
 
 def searched(request: Request, folder: Path, listener: Any) -> tuple[Any, Any, str]:
     """What was found with its report written, its table, and the file with a line for each row."""
+    from novum.apps.job.outputs import own_folder
+
+    with own_folder(folder):
+        return _searched(request, folder, listener)
+
+
+def _searched(request: Request, folder: Path, listener: Any) -> tuple[Any, Any, str]:
     if request.task == "clusters":
         from novum.apps.job.clusters import ASSIGNMENTS, run_clusters
 

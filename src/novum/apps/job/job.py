@@ -31,6 +31,7 @@ from novum.apps.job.outputs import (
     REQUEST,
     RUN,
     check_folder,
+    own_folder,
     write_leaderboard,
 )
 from novum.apps.job.planning import (
@@ -79,14 +80,15 @@ def run(
     request : Request
     folder : path
         Made if it is not there. If it holds a run that was interrupted, that run is gone on with;
-        a finished run, or one with another request, is not overwritten.
+        a finished run, one with another request, or one that is going on is not overwritten.
     listener : Listener, optional
     """
     request = with_targets(request)
-    if not request.targets and request.task != "labels":
-        return run_one(request, folder, listener)
-    check_folder(request, folder)
-    return run_several(request, folder, listener, Steps(run_one, plan_for, _open_folder))
+    with own_folder(folder):
+        if not request.targets and request.task != "labels":
+            return run_one(request, folder, listener)
+        check_folder(request, folder)
+        return run_several(request, folder, listener, Steps(run_one, plan_for, _open_folder))
 
 
 def run_one(
@@ -307,15 +309,9 @@ def _not_searched(sentence: str) -> tuple[Finding, ...]:
 
 
 def _open_folder(request: Request, folder: Path) -> None:
-    """Makes the folder once the request is known to make sense."""
-    try:
-        (folder / JOURNALS).mkdir(parents=True, exist_ok=True)
-        write_record(request, folder / REQUEST)
-    except OSError as error:
-        raise InputError(
-            f"The results cannot be written to {folder}: {error.strerror}. Name a folder with "
-            "--output that can be written to."
-        ) from None
+    """Writes to the folder once the request is known to make sense."""
+    (folder / JOURNALS).mkdir(parents=True, exist_ok=True)
+    write_record(request, folder / REQUEST)
 
 
 def _planned(

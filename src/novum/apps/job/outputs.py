@@ -7,10 +7,13 @@ spreadsheets themselves write for text.
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import inspect
 import io
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,12 @@ from novum.core.files import replacing
 from novum.core.sources import is_number_text
 from novum.data import available
 
+try:
+    import fcntl as _fcntl
+except ImportError:  # Windows
+    _fcntl = None  # type: ignore[assignment]
+
+fcntl: Any = _fcntl
 REQUEST, PLAN, RUN, JOURNALS = "request.json", "plan.json", "run.json", "trials"
 LEADERBOARD, PREDICTIONS, MODEL, SCRIPT = (
     "leaderboard.csv",
@@ -52,6 +61,52 @@ def check_folder(request: Request, folder: Path) -> None:
             f"{folder} holds a finished run, which is not overwritten. Name another folder with "
             "--output."
         )
+
+
+@contextmanager
+def own_folder(folder: Path) -> Iterator[None]:
+    """The folder of a run, made if it is not there, for one run at a time.
+
+    The lock is one on the folder itself, so that it goes with its process, however that ends.
+    """
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        descriptor = os.open(folder, os.O_RDONLY) if fcntl is not None else None
+    except OSError as error:
+        raise InputError(
+            f"The results cannot be written to {folder}: {error.strerror}. Name a folder with "
+            "--output that can be written to."
+        ) from None
+    try:
+        if descriptor is not None:
+            _lock(descriptor, folder)
+        try:
+            yield
+        except BaseException:
+            if is_new:
+                # Nothing has been written where it is empty.
+                with suppress(OSError):
+                    folder.rmdir()
+            raise
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(
+            f"Another run writes to {folder}. Wait until it has ended, or name another folder with "
+            "--output."
+        ) from None
+    except OSError:
+        # File systems without locks keep nobody out.
+        return
 
 
 @dataclass(frozen=True, eq=False)
