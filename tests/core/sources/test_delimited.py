@@ -315,3 +315,30 @@ def test_mutated_files_end_in_a_table_or_in_one_error(tmp_path: Path) -> None:
         parts = pa.concat_tables(part.read() for part in source.partitions(2))
         assert parts.equals(table.combine_chunks()) or parts.to_pylist() == table.to_pylist()
     assert read > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "is_noted"),
+    [
+        ("id;rent\n1;1.250\n2;980\n3;12.400\n", True),
+        ("id;rent\n1;1.250\n2;9.5\n", False),
+        ("id;rent\n1;0.250\n2;1.125\n", False),
+        ("id;rent\n1;1250\n2;980\n", False),
+        ("id,rent\n1,1.250\n2,980\n", False),
+        ("id;rent;size\n1;1.250;2,5\n2;980;3,25\n3;12.400;1\n", True),
+    ],
+)
+def test_a_point_that_may_group_thousands_is_noted(
+    tmp_path: Path, text: str, is_noted: bool
+) -> None:
+    path = tmp_path / "flats.csv"
+    path.write_text(text)
+    rent = next(one for one in DelimitedSource(path).report().columns if one.name == "rent")
+    assert any("groups thousands" in note for note in rent.notes) == is_noted
+    if is_noted:
+        assert "'1.250' in line 2 is read with a decimal point" in " ".join(rent.notes)
+        german = DelimitedSource(path, dialect=Dialect(decimal=","))
+        (chunk,) = german.chunks()
+        assert chunk.column("rent").to_pylist() == [1250.0, 980.0, 12400.0]
+    said = DelimitedSource(path, dialect=Dialect(decimal="."))
+    assert not any("thousands" in note for one in said.report().columns for note in one.notes)

@@ -136,10 +136,19 @@ class DelimitedSource(FileSource):
         names, named, head_notes = self._header(raw.first, dialect)
         decoder = DelimitedDecoder(dialect, len(names), self._chosen(names))
         cell_reader = CellReader(frozenset(self._missing), dialect.decimal or ".")
+        # Semicolons separate where commas are decimal signs, and there points group thousands.
+        is_doubtful = dialect.separator == ";" and given.decimal is None and dialect.decimal == "."
         tallies = []
         for place in decoder.chosen:
             declared = self._declared.get(names[place], DeclaredKind()).as_text()
-            tally = ColumnTally(names[place], place + 1, declared, cell_reader, self.limits)
+            tally = ColumnTally(
+                names[place],
+                place + 1,
+                declared,
+                cell_reader,
+                self.limits,
+                is_point_doubtful=is_doubtful,
+            )
             tallies.append(tally)
         blocks = []
         for piece in raw.blocks(skip_first=bool(dialect.header)):

@@ -30,6 +30,7 @@ _SAMPLES = 3
 _AMOUNTS = "numbers as people write them"
 _EXACT_INTEGERS = 2.0**53
 _ZEROS = r"^\s*0\d"
+_GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$"
 _TRUTHS = {"true": True, "false": False}
 # As many ways there are to write the two words in large and small letters.
 _TRUTH_WRITINGS = 2**4 + 2**5
@@ -49,6 +50,8 @@ class ColumnTally:
     limits : Limits
     takes_amounts : bool
         Whether numbers may be written as people write them.
+    is_point_doubtful : bool
+        Whether the file is of a kind in which a point often groups thousands.
     """
 
     name: str
@@ -57,12 +60,14 @@ class ColumnTally:
     reader: CellReader
     limits: Limits = LIMITS
     takes_amounts: bool = True
+    is_point_doubtful: bool = False
     rows: int = 0
     missing: int = 0
     numbers: int = 0
     words: int = 0
     trimmed: int = 0
     zeros: int = 0
+    thousands: str = ""
     late: bool = False
     low: float = float("inf")
     high: float = float("-inf")
@@ -104,6 +109,8 @@ class ColumnTally:
         if self.rows == 0:
             # Codes with leading zeros show in the first block; later ones are not worth the search.
             self.zeros = int(pc.sum(pc.match_substring_regex(cells, _ZEROS)).as_py() or 0)
+            if self.is_point_doubtful:
+                self.thousands = self._thousands(cells, line_of)
         self.rows += len(cells)
         if self.kind is Kind.NUMERIC and not self.words:
             numbers = self.reader.numbers(cells)
@@ -118,6 +125,13 @@ class ColumnTally:
             self.late = self.numbers > 0
         self.trimmed += self.reader.trimmed(cells)
         self._count_levels(self.reader.levels(cells), line_of)
+
+    def _thousands(self, cells: pa.StringArray, line_of: LineOf) -> str:
+        """A cell such as 1.234 and its line, where all points of a column stand so."""
+        pointed = pc.filter(cells, pc.match_substring(cells, "."))
+        if not len(pointed) or not pc.all(pc.match_substring_regex(pointed, _GROUPED)).as_py():
+            return ""
+        return f"{pointed[0].as_py()!r} in line {line_of(pc.index(cells, pointed[0]).as_py())}"
 
     def collect(self, cells: pa.StringArray) -> None:
         """Take the levels only, in the second pass of a late column."""
@@ -216,6 +230,11 @@ class ColumnTally:
             )
         if self.kind is Kind.NUMERIC and self.zeros:
             notes.append("written with leading zeros, which codes need: kinds='nominal' keeps them")
+        if self.kind is Kind.NUMERIC and not self.words and self.thousands:
+            notes.append(
+                f"{self.thousands} is read with a decimal point; where it groups thousands, say "
+                "so: dialect=Dialect(decimal=',')"
+            )
         if self.words and not self.numbers and all_match(DATE, self.levels):
             notes.append("dates as text; derive numbers (year, month, days since ...) to learn")
         elif self.words and self.amounts is None and all(map(is_amount_text, self.levels)):
