@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from novum.clustering import (
     DBSCAN,
@@ -15,7 +16,7 @@ from novum.clustering import (
     KMedoids,
     choose_clusters,
 )
-from novum.clustering.choosing import bend
+from novum.clustering.choosing import OneModeLaw, bend, one_mode
 from novum.core.errors import InputError
 
 QUICK = {"n_references": 8, "n_subsamples": 4}
@@ -50,6 +51,57 @@ def test_one_group_is_an_answer(seed: int) -> None:
     assert choice.reason.startswith("One group: ")
     assert choice.model is None
     assert set(choice.labels) == {0}
+
+
+CLOUDS: dict[str, Any] = {
+    "exponential": lambda rng, size: rng.exponential(size=size),
+    "lognormal": lambda rng, size: rng.lognormal(size=size),
+    "uniform": lambda rng, size: rng.random(size),
+    "normal": lambda rng, size: rng.normal(size=size) @ [[2.0, 1.0], [0.0, 0.5]],
+    "t": lambda rng, size: rng.standard_t(3, size),
+}
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("law", ["exponential", "lognormal"])
+def test_long_tails_are_no_groups(law: str, seed: int) -> None:
+    X = CLOUDS[law](np.random.default_rng(seed), (90, 2))
+    assert choose_clusters(X, range=range(1, 7), **QUICK).n_clusters == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", CLOUDS)
+def test_clouds_have_groups_as_rarely_as_the_level_says(law: str) -> None:
+    counts = [
+        choose_clusters(
+            CLOUDS[law](np.random.default_rng(seed), (80, 2)),
+            range=range(1, 7),
+            n_references=15,
+            n_subsamples=1,
+        ).n_clusters
+        for seed in range(40)
+    ]
+    # At the level of 5 % more than 6 of 40 happen once in 300 times.
+    assert sum(k > 1 for k in counts) <= 6
+
+
+def test_a_law_with_one_mode_keeps_shapes_and_fills_valleys() -> None:
+    rng = np.random.default_rng(3)
+    X = np.c_[rng.exponential(size=900), np.r_[rng.normal(-6, 1, 450), rng.normal(6, 1, 450)]]
+    X = np.c_[X, X[:, 0] + 0.1 * rng.normal(size=900)]
+    X[:5, 0] = np.nan
+    drawn = OneModeLaw.of(X).draw(np.random.default_rng(0))
+    assert np.array_equal(np.isnan(drawn), np.isnan(X))
+    known = drawn[5:]
+    # Kolmogorov's distance of 900 rows to 900 rows is beyond 0.08 once in 200 times.
+    assert stats.ks_2samp(known[:, 0], X[5:, 0]).statistic < 0.08
+    assert stats.spearmanr(known[:, 0], known[:, 2])[0] > 0.95
+    assert (abs(X[:, 1]) < 2).mean() < 0.01
+    assert (abs(known[:, 1]) < 2).mean() > 0.15
+    values, below = one_mode(np.array([3.0, 3.0]))
+    assert values.tolist() == [3.0]
+    assert len(below) == 1
+    assert len(one_mode(np.empty(0))[0]) == 0
 
 
 def test_mixed_columns_with_missing_cells() -> None:
@@ -119,6 +171,13 @@ def test_bends() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (
+            lambda X: choose_clusters(
+                np.where(np.arange(30)[:, None] % 2 == [0, 1], X, np.nan),
+                KMedoids(metric="nan_euclidean"),
+            ),
+            "Some rows are infinitely far apart",
+        ),
         (lambda X: choose_clusters(X, DBSCAN()), "DBSCAN has no parameter n_clusters"),
         (lambda X: choose_clusters(X, range=[0, 1]), "at least 1"),
         (lambda X: choose_clusters(X[:2]), "leave no two numbers of groups"),

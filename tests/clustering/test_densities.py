@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn import cluster as theirs
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import haversine_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.clustering import DBSCAN, HDBSCAN
@@ -80,6 +82,75 @@ def test_mixed_columns_missing_cells_and_functions() -> None:
     assert np.array_equal(by_power, DBSCAN(0.5, metric="manhattan").fit_predict(X))
 
 
+def test_only_border_rows_depend_on_the_order() -> None:
+    # The row at 1.0 is within reach of a core row on either side.
+    X = np.array([[0.0], [0.1], [0.2], [1.0], [1.8], [1.9], [2.0]])
+    model = DBSCAN(0.85, min_samples=4)
+    assert "row_order" not in model.invariances
+    there, back = model.fit(X).core_sample_indices_, 6 - model.fit(X[::-1]).core_sample_indices_
+    assert set(there) == set(back)
+    assert (
+        model.fit_predict(X).tolist()
+        == theirs.DBSCAN(eps=0.85, min_samples=4).fit_predict(X).tolist()
+    )
+
+
+@pytest.mark.parametrize("eps", [0.05, 0.4, 4.0])
+def test_places_on_a_sphere(eps: float) -> None:
+    rng = np.random.default_rng(2)
+    places = np.c_[rng.uniform(-1.5, 1.5, 40), rng.uniform(-3, 3, 40)]
+    D = haversine_distances(places)
+    found = DBSCAN(eps, min_samples=3, metric="haversine").fit_predict(places)
+    assert np.array_equal(found, dbscan(D, eps, 3))
+    for alpha in (1.0, 1.4):
+        ours = HDBSCAN(3, metric="haversine", alpha=alpha).fit(places).linkage_matrix_
+        square = HDBSCAN(3, metric="precomputed", alpha=alpha).fit(D).linkage_matrix_
+        np.testing.assert_allclose(ours[:, 2], square[:, 2], rtol=1e-7)
+
+
+@given(st.integers(0, 10_000))
+def test_sparse_distances_are_those_of_neighbors_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (30, 2)).astype(float)
+    D = cdist(X, X)
+    near = D <= 2.5
+    lines, columns = np.nonzero(near & ~np.eye(30, dtype=bool))
+    # Distances of 0 between equal rows are held.
+    graph = sparse.csr_matrix((D[lines, columns], (lines, columns)), shape=(30, 30))
+    apart = np.where(near, D, np.inf)
+    weights = rng.integers(0, 3, 30).astype(float)
+    weights[0] = 1.0
+    for eps in (1.0, 2.0, 9.0):
+        model = DBSCAN(eps, min_samples=4, metric="precomputed")
+        expected = dbscan(apart, min(eps, 2.5), 4, weights)
+        for table in (graph, graph.tocoo(), apart):
+            assert np.array_equal(model.fit_predict(table, sample_weight=weights), expected)
+    theirs_too = theirs.DBSCAN(eps=2.0, min_samples=4, metric="precomputed").fit(graph.copy())
+    model = DBSCAN(2.0, min_samples=4, metric="precomputed").fit(graph)
+    assert np.array_equal(model.labels_, theirs_too.labels_)
+    thin, thick = (HDBSCAN(3, metric="precomputed").fit(table) for table in (graph, apart))
+    assert np.array_equal(thin.linkage_matrix_, thick.linkage_matrix_)
+    assert np.array_equal(thin.labels_, thick.labels_)
+    inside = [np.isfinite(apart[np.ix_(m, m)]).any(axis=1).all() for m in _members(thin.labels_)]
+    assert all(inside)
+
+
+def _members(labels: Any) -> list[Any]:
+    return [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
+
+
+def test_components_that_are_infinitely_far_apart_are_never_joined() -> None:
+    X = np.r_[np.arange(6.0), 50.0 + np.arange(6.0)][:, None]
+    D = cdist(X, X)
+    D[D > 9] = np.inf
+    for single in (False, True):
+        model = HDBSCAN(3, 2, metric="precomputed", allow_single_cluster=single).fit(D)
+        assert adjusted_rand_score(model.labels_, np.arange(12) >= 6) == 1.0
+        assert np.isinf(model.linkage_matrix_[:, 2]).sum() == 1
+    coarse = HDBSCAN(3, 2, metric="precomputed", cluster_selection_epsilon=5.0).fit(D)
+    assert adjusted_rand_score(coarse.labels_, np.arange(12) >= 6) == 1.0
+
+
 # --- HDBSCAN --------------------------------------------------------------------------------------
 
 
@@ -123,6 +194,22 @@ def test_ways_to_choose_clusters() -> None:
     assert set(HDBSCAN(20, allow_single_cluster=True).fit_predict(one)) == {-1, 0}
     loose = HDBSCAN(20, allow_single_cluster=True, cluster_selection_epsilon=5.0)
     assert set(loose.fit_predict(one)) == {0}
+
+
+@pytest.mark.parametrize("cut", [0.2, 0.35, 5.0])
+def test_a_cut_is_dbscan_without_border_rows(cut: float) -> None:
+    X = groups(seed=1)
+    found = HDBSCAN(10, 4).fit(X).dbscan_clustering(cut, 3)
+    other = theirs.HDBSCAN(min_cluster_size=10, min_samples=4, copy=True).fit(X)
+    assert adjusted_rand_score(found, other.dbscan_clustering(cut, 3)) == 1.0
+    model = DBSCAN(cut, min_samples=4).fit(X)
+    core = np.isin(np.arange(len(X)), model.core_sample_indices_)
+    alone = HDBSCAN(10, 4).fit(X).dbscan_clustering(cut, 1)
+    assert adjusted_rand_score(alone[core], model.labels_[core]) == 1.0
+    first = [int(np.flatnonzero(found == c)[0]) for c in range(found.max() + 1)]
+    assert first == sorted(first)
+    for c in range(found.max() + 1):
+        assert (found == c).sum() >= 3
 
 
 def test_centers_and_strengths() -> None:
@@ -171,6 +258,10 @@ def test_files_order_and_repeated_rows(model: Any, tmp_path: Path) -> None:
         (DBSCAN(metric="nearest"), groups(), "metric='nearest' is no distance"),
         (DBSCAN(metric="value_difference"), groups(), "learned from classes"),
         (DBSCAN(), [[1.0], [np.inf]], "contains infinity"),
+        (DBSCAN(), [[1.0], [1e160]], "whose squares leave the range"),
+        (HDBSCAN(2, 2), [[0.0], [7.0], [-1e190], [8.0]], "whose squares leave the range"),
+        (DBSCAN(metric="precomputed"), sparse.csr_matrix([[0, 1], [2, 0]]), "1 and 2 apart"),
+        (HDBSCAN(metric="precomputed"), sparse.csr_matrix([[0, 1], [0, 0]]), "1 and inf apart"),
         (DBSCAN(), [[1.0, 2.0], [np.nan, np.nan]], "Row 1 has no cell that is known"),
         (HDBSCAN(), groups(3), "min_samples .5. must be at most the number of samples"),
         (HDBSCAN(), [[1.0]], "requires more than one sample"),

@@ -33,7 +33,7 @@ from novum.clustering import (
 )
 from novum.core import load, save
 from novum.core.errors import InputError
-from novum.distances import Gower, Manhattan, Minkowski
+from novum.distances import Euclidean, Gower, Manhattan, Minkowski
 from tests.oracles.clustering_definitions import naive_heights
 
 METHODS = ["single", "complete", "average", "weighted", "ward", "centroid", "median"]
@@ -105,9 +105,12 @@ def test_trees_of_tiny_and_huge_numbers(scale: float) -> None:
     X = np.random.default_rng(6).normal(size=(200, 3))
     expected = hierarchy.linkage(pdist(X, "cityblock"), "single")[:, 2]
     np.testing.assert_allclose(linkage(X * scale, "single", Manhattan())[:, 2] / scale, expected)
-    # Squares that leave the range of numbers end in some tree.
-    with np.errstate(over="ignore"):
-        assert len(linkage(X * scale, "ward")) == len(linkage(X * scale * 1e5, "single")) == 199
+    if scale > 1e100:
+        for method in METHODS:
+            with pytest.raises(InputError, match="whose squares leave the range"):
+                linkage(X * scale, method)
+        with pytest.raises(InputError, match="whose powers of 3 leave the range"):
+            linkage(X * 1e95, "single", Minkowski(3.0))
 
 
 @given(st.integers(0, 10_000), st.sampled_from(METHODS[:5]))
@@ -142,6 +145,63 @@ def test_mixed_columns_with_missing_cells() -> None:
         np.testing.assert_allclose(linkage(table, method, Gower())[:, 2], expected)
     model = AgglomerativeClustering(2, metric="gower", linkage="average").fit(table)
     assert model.labels_.tolist() == [0, 0, 0, 1, 1]
+
+
+def in_islands(seed: int, n: int = 24) -> Any:
+    """Distances of which many are infinite: of rows that share no known column."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[rng.random(X.shape) < 0.5] = np.nan
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    return X, Euclidean(missing="partial").pairwise(X)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(METHODS))
+def test_what_is_infinitely_far_is_never_joined(seed: int, method: str) -> None:
+    X, D = in_islands(seed)
+    Z = linkage(X, method, Euclidean(missing="partial"))
+    assert hierarchy.is_valid_linkage(Z)
+    assert Z[-1, 3] == len(X)
+    if method in ("single", "complete", "average"):
+        np.testing.assert_allclose(Z[:, 2], np.sort(naive_heights(D, method, X)), rtol=1e-10)
+    np.testing.assert_allclose(linkage(D, method, "precomputed")[:, 2], Z[:, 2])
+    fewest = 1 + int(np.isinf(Z[:, 2]).sum())
+    assert len(np.unique(cut_tree(Z, fewest))) == fewest
+    assert fewest == 1 or not (np.diff(np.isinf(Z[:, 2])) < 0).any()
+    if fewest > 1:
+        with pytest.raises(InputError, match=f"there are {fewest} that are infinitely far apart"):
+            cut_tree(Z, fewest - 1)
+
+
+def test_infinite_distances_in_estimators_and_pictures() -> None:
+    D = np.full((5, 5), np.inf)
+    D[:2, :2], D[2:, 2:] = 1.0, 4.0
+    np.fill_diagonal(D, 0.0)
+    thin = sparse.csr_matrix(np.where(np.isinf(D), 0.0, D))
+    everybody = np.ones((5, 5))
+    for method in ("average", "complete", "single"):
+        for table, graph in ((D, None), (thin, None), (D, everybody)):
+            model = AgglomerativeClustering(
+                2, metric="precomputed", linkage=method, connectivity=graph
+            ).fit(table)
+            assert model.labels_.tolist() == [0, 0, 1, 1, 1]
+            assert model.distances_.tolist() == [1.0, 4.0, 4.0, np.inf]
+            with pytest.raises(InputError, match="of row 0 and of row 2 for example"):
+                model.set_params(n_clusters=1).fit(table)
+    text = model.set_params(n_clusters=2).fit(D).dendrogram().as_text()
+    assert "merged at heights from 1 to 4, and 1 never" in text
+    assert model.dendrogram().as_svg().startswith("<svg")
+    split = DivisiveClustering(2, metric="precomputed").fit(D)
+    assert split.labels_.tolist() == [0, 0, 1, 1, 1]
+    assert split.distances_.tolist() == [1.0, 4.0, 4.0, np.inf]
+    assert split.divisive_coefficient_ == 1.0
+    with pytest.raises(InputError, match="cannot be joined into 1 clusters"):
+        split.set_params(n_clusters=1).fit(D)
+    with pytest.raises(InputError, match="are infinitely far apart, so there is no correlation"):
+        model.cophenetic_correlation(D)
+    wrong = AgglomerativeClustering(2, metric=lambda *_: np.nan, linkage="average")
+    with pytest.raises(InputError, match="Distances are numbers of at least 0"):
+        wrong.fit(np.arange(4.0)[:, None])
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -19,7 +20,7 @@ from novum.clustering.k_medians import weighted_median
 from novum.core.errors import InputError
 from novum.core.learners import ConvergenceWarning
 from novum.core.learners.contracts import Case, check_name, estimator_checks
-from novum.distances import Gower, Manhattan
+from novum.distances import Euclidean, Gower, Manhattan
 
 
 def groups(n: int = 90, p: int = 3, k: int = 3, seed: int = 0) -> Any:
@@ -103,6 +104,52 @@ def test_no_exchange_lowers_the_sum(seed: int, k: int) -> None:
             assert D[other].min(axis=0) @ weights >= model.inertia_ - 1e-9
         if k == 1:
             assert model.inertia_ == pytest.approx(best_medoids(D, 1, weights))
+
+
+@pytest.mark.parametrize("form", ["rows", "matrix", "function", "levels"])
+def test_rows_of_weight_0_are_labelled_and_are_no_medoids(form: str) -> None:
+    X = np.array([[5.2], [4.0], [-2.0], [-2.5], [6.0], [-9.0], [5.5]])
+    weights = np.array([3.0, 0, 1, 2, 1, 0, 0])
+    table: Any = X
+    metric: Any = "euclidean"
+    if form == "matrix":
+        table, metric = cdist(X, X), "precomputed"
+    elif form == "function":
+        metric = lambda a, b: float(abs(a - b).sum())  # noqa: E731
+    elif form == "levels":
+        table, metric = pd.DataFrame({"a": X[:, 0], "b": list("uuvvuvu")}), Gower()
+    model = KMedoids(2, metric=metric).fit(table, sample_weight=weights)
+    assert sorted(model.medoid_indices_) == [0, 3]
+    assert (model.labels_[[0, 1, 4, 6]] == model.labels_[0]).all()
+    assert (model.labels_[[2, 3, 5]] != model.labels_[0]).all()
+    assert np.array_equal(model.predict(table), model.labels_)
+    assert model.inertia_ == pytest.approx(model.transform(table).min(axis=1) @ weights)
+    again = clone(model).set_params(init=[0, 3]).fit(table, sample_weight=weights)
+    assert np.array_equal(again.medoid_indices_, [0, 3])
+    with pytest.raises(InputError, match="of a weight above 0 from 0 to 4"):
+        clone(model).set_params(init=[0, 1]).fit(table, sample_weight=weights)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 4))
+def test_medoids_are_never_infinitely_far_where_that_can_be(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(11, 3))
+    X[rng.random(X.shape) < 0.45] = np.nan
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    weights = rng.integers(1, 4, 11).astype(float)
+    distance = Euclidean(missing="partial")
+    D = distance.pairwise(X)
+    model = KMedoids(k, init="k-medoids++", n_init=20, random_state=0, metric=distance)
+    best = best_medoids(D, k, weights)
+    if np.isinf(best):
+        with pytest.raises(InputError, match=f"cannot be joined into {k} clusters: row"):
+            model.fit(X, sample_weight=weights)
+        return
+    assert model.fit(X, sample_weight=weights).inertia_ == pytest.approx(best)
+    for place, row in itertools.product(range(k), range(11)):
+        other = model.medoid_indices_.copy()
+        other[place] = row
+        assert D[other].min(axis=0) @ weights >= model.inertia_ - 1e-9
 
 
 def test_restarts_reach_the_best() -> None:

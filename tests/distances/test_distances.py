@@ -187,6 +187,17 @@ def test_rows_nearly_alike_keep_their_small_distance() -> None:
         (lambda: Precomputed().prepare([[0.0, 1.0]]), "square; got shape"),
         (lambda: Precomputed().prepare([[0.0, -1.0], [-1.0, 0.0]]), "row 0 and column 1 is -1"),
         (lambda: Precomputed().prepare([[0.0, 1.0], [2.0, 0.0]]), "is symmetric, but rows 0 and 1"),
+        (
+            lambda: Precomputed().prepare(sparse.csr_matrix([[0.0, 3.0], [-2.0, 0.0]])),
+            "row 1 and column 0 is -2",
+        ),
+        (lambda: Euclidean().pairwise([[1e150, 0.0]]), "squares leave the range"),
+        (lambda: Euclidean().pairwise(sparse.csr_matrix([[-1e150, 0.0]])), "as 1e.150, whose"),
+        (lambda: Minkowski(5).pairwise([[1e60]]), "powers of 5 leave the range"),
+        (lambda: Mahalanobis().pairwise([[1e190], [2.0]]), "squares leave the range"),
+        (lambda: Gower().pairwise([[1.7e308], [-1.7e308]]), "sums leave the range"),
+        (lambda: as_distance("sqeuclidean").pairwise([[1e190], [0.0]]), "squares leave the range"),
+        (lambda: as_distance("correlation").pairwise([[1.0, 1.0], [1.0, 2.0]]), "returned nan"),
         (lambda: Mahalanobis().pairwise(sparse.eye(3, format="csr")), "takes dense rows"),
         (lambda: Gower().pairwise(sparse.eye(3, format="csr")), "not for sparse rows"),
         (lambda: Cosine().pairwise(sparse.csr_matrix([[1.0], [0.0]])), "Row 1 is all zeros"),
@@ -310,6 +321,20 @@ def test_names_functions_and_matrices() -> None:
     rows = Precomputed().prepare(D)
     assert np.array_equal(rows.take(slice(2, 5)).cross(rows), D[2:5])
     assert np.array_equal(rows.cross(rows.take(np.array([7, 1]))), D[:, [7, 1]])
+    thin = np.where(D > 0.8, np.inf, D)
+    graph = sparse.coo_array(np.where(np.isinf(thin), 0.0, thin))
+    for given_rows in (Precomputed().prepare(thin), Precomputed().prepare(graph)):
+        assert np.array_equal(given_rows.cross(given_rows), thin)
+        new = Precomputed().prepare(sparse.csr_array([[0.0, 2.0] + 6 * [0.0]]), given_rows)
+        assert new.cross(given_rows.take([1, 0])).tolist() == [[2.0, np.inf]]
+
+
+def test_huge_numbers_are_far_where_nothing_is_squared() -> None:
+    X = np.array([[1e200, 0.0], [3e200, 0.0], [0.0, 1e200]])
+    assert Manhattan().pairwise(X)[0].tolist() == [0.0, 2e200, 2e200]
+    assert Chebyshev().pairwise(X)[0].tolist() == [0.0, 2e200, 1e200]
+    np.testing.assert_allclose(Cosine().pairwise(X)[0], [0.0, 0.0, 1.0], atol=1e-15)
+    assert Gower().pairwise(X)[0, 1] == pytest.approx(1 / 3)
 
 
 # --- Axioms ---------------------------------------------------------------------------------------

@@ -186,6 +186,8 @@ def test_files_keep_densities(tmp_path: Any) -> None:
         (lambda: KernelDensity().fit([["a"]]), "'x0' is numeric, but holds text"),
         (lambda: KernelDensity().fit([[1.0], [math.nan]]), "missing|NaN"),
         (lambda: KernelDensity().fit([[1.0], [math.inf]]), "infinity"),
+        (lambda: KernelDensity().fit([[1.0], [1e170]]), "squares leave the range"),
+        (lambda: KernelDensity().fit([[1.0]]).score_samples([[1e170]]), "squares leave the range"),
     ],
 )
 def test_what_is_wrong_is_said(step: Any, words: str) -> None:

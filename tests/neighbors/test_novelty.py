@@ -107,7 +107,25 @@ def test_tables_as_they_are_and_files(tmp_path: Any) -> None:
         assert again.false_alarm_interval_ == model.false_alarm_interval_
 
 
+def test_rows_without_near_neighbors_are_unlike_all_others() -> None:
+    rng = np.random.default_rng(6)
+    X = np.c_[rng.normal(size=40), np.full(40, np.nan)]
+    X[7] = [np.nan, 1.0]
+    for model in (LocalOutlierFactor(5, metric="nan_euclidean"), NeighborDistance(5)):
+        model.set_params(metric="nan_euclidean").fit(X)
+        assert np.isneginf(model.training_scores_).tolist() == [i == 7 for i in range(40)]
+    others = np.delete(X, 7, axis=0)
+    factors = LocalOutlierFactor(5, metric="nan_euclidean").fit(X).negative_outlier_factor_
+    alone = LocalOutlierFactor(5, metric="nan_euclidean").fit(others).negative_outlier_factor_
+    np.testing.assert_allclose(np.delete(factors, 7), alone)
+
+
 def test_what_is_wrong_is_said() -> None:
+    for model in (NeighborDistance(2), LocalOutlierFactor(2, novelty=True)):
+        with pytest.raises(InputError, match=r"as large as 1e.180, whose squares leave"):
+            model.fit([[0.0], [1.0], [3.0], [1e180]])
+        with pytest.raises(InputError, match=r"as large as 1e.180, whose squares leave"):
+            model.fit([[0.0], [1.0], [3.0], [4.0]]).score_samples([[1e180]])
     with pytest.raises(InputError, match="needs at least 2 rows"):
         NeighborDistance().fit([[1.0]])
     with pytest.warns(UserWarning, match="greater than the number of other rows"):

@@ -22,7 +22,12 @@ from novum.distances import (
     Overlap,
 )
 from novum.kernels import Spectrum
-from novum.neighbors import NearestNeighbors, kneighbors_graph, radius_neighbors_graph
+from novum.neighbors import (
+    KNeighborsClassifier,
+    NearestNeighbors,
+    kneighbors_graph,
+    radius_neighbors_graph,
+)
 from novum.neighbors.index import RowIndex, way_for
 from tests.oracles import distance_definitions as defined
 
@@ -186,3 +191,33 @@ def test_the_choice_of_the_way_and_what_may_override_it() -> None:
     assert way_for(Euclidean().prepare(few), "brute") == "brute"
     few[3, 1] = math.nan
     assert way_for(Euclidean().prepare(few), "kd_tree") == "brute"
+
+
+def test_sparse_graphs_and_infinite_distances_name_neighbors_alone() -> None:
+    X = np.random.default_rng(8).normal(size=(40, 2))
+    graph = theirs.NearestNeighbors(radius=1.2).fit(X).radius_neighbors_graph(mode="distance")
+    thick = np.where(graph.toarray() > 0, graph.toarray(), np.inf)
+    np.fill_diagonal(thick, 0.0)
+    ours = NearestNeighbors(n_neighbors=3, radius=0.8, metric="precomputed")
+    for table in (graph, thick):
+        ours.fit(table)
+        for row, near in enumerate(ours.radius_neighbors(return_distance=False)):
+            expected = np.flatnonzero((thick[row] <= 0.8) & (np.arange(40) != row))
+            assert np.array_equal(near, expected)
+        distances, _ = ours.kneighbors()
+        far = np.sort(np.where(np.eye(40, dtype=bool), np.inf, thick), axis=1)[:, :3]
+        assert np.array_equal(distances, far)
+        assert ours.radius_neighbors_graph(radius=np.inf).nnz == np.isfinite(thick).sum() - 40
+        # Of a new row the graph names the neighbors, and the row itself is none of them.
+        distances, rows = ours.kneighbors(graph[:9])
+        assert np.array_equal(distances, far[:9])
+        near = np.isfinite(distances)
+        assert np.array_equal(thick[np.arange(9)[:, None], rows][near], distances[near])
+
+
+def test_what_is_infinitely_far_has_no_vote_beside_others() -> None:
+    X = np.array([[0.0, np.nan], [1.0, np.nan], [np.nan, 3.0], [np.nan, 4.0], [np.nan, 5.0]])
+    for weights in ("uniform", "distance"):
+        model = KNeighborsClassifier(4, metric="nan_euclidean", weights=weights)
+        model.fit(X, ["a", "a", "b", "b", "b"])
+        assert model.predict_proba([[0.4, np.nan]]).tolist() == [[1.0, 0.0]]

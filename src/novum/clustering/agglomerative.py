@@ -77,6 +77,11 @@ class TreeOfMerges(Compared):
         if len(rows) != self.n_leaves_:
             raise InputError(f"The tree is of {self.n_leaves_} rows, got {len(rows)}.")
         D = distance_matrix(rows)
+        if np.isinf(D).any():
+            i, j = np.argwhere(np.isinf(D))[0]
+            raise InputError(
+                f"Rows {i} and {j} are infinitely far apart, so there is no correlation."
+            )
         between = squareform((D + D.T) / 2, checks=False)
         kept = cophenetic_distances(self.linkage_matrix_)
         if between.std() == 0 or kept.std() == 0:
@@ -131,7 +136,9 @@ StepwiseOptimal
     Memory is O(n) for single linkage and O(n p) for Ward's on numbers; the others hold the matrix
     of distances. Missing cells take part as the distance says. With a graph that is not connected,
     its components are merged by distance at the end. With `connectivity` the distance of clusters
-    is that of the linkage over all pairs of rows, not over neighbors alone.
+    is that of the linkage over all pairs of rows, not over neighbors alone. Clusters that are
+    infinitely far apart are never joined: to ask for so few is refused. Of equally near clusters
+    the first are merged, so the order of rows matters where distances are equal.
 
     Examples
     --------
@@ -141,7 +148,7 @@ StepwiseOptimal
     (array([0, 0, 1, 1]), array([1. , 2. , 7.5]))
     """
 
-    invariances = ("shift", "common_scale", "row_order")
+    invariances = ("shift", "common_scale")
 
     memory: Any = parameter(default=None)
     connectivity: Any = parameter("array-like", "sparse matrix", callable, None, default=None)

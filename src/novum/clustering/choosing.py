@@ -10,43 +10,43 @@ For every k of a range the learner groups the rows, and
     stability      the largest mean agreement (adjusted Rand) of groupings of subsamples with that
                    of all rows
 
-Reference tables have numbers that are uniform in the box of their principal axes, and columns of
-levels that are shuffled, each for itself; the same cells are missing. They also tell whether there
-are groups at all: where the largest silhouette is no larger than what tables without groups have in
-one of 20 cases (by Student's t over the reference tables), the answer is one group. Otherwise it is
-the k that most criteria name, of equals the one of larger silhouette.
+Reference tables have numbers whose columns keep their shape but have one mode each: the law with
+one mode that is nearest to the column's, so that skew and long tails stay and valleys between
+groups are filled. Columns are tied by a normal copula with the correlations of their normal scores.
+Columns of levels are shuffled, each for itself; the same cells are missing. These tables also tell
+whether there are groups at all: where the largest silhouette is no larger than what tables without
+groups have in one of 20 cases (by Student's t over the reference tables), the answer is one group.
+Otherwise it is the k that most criteria name, of equals the one of larger silhouette.
 
 References
 ----------
 Tibshirani, Walther and Hastie, Estimating the number of clusters in a data set via the gap
 statistic, JRSS B 63, 2001. Rousseeuw, Silhouettes, 1987. Ben-Hur, Elisseeff and Guyon, A stability
-based method for discovering structure in clustered data, 2002.
+based method for discovering structure in clustered data, 2002. Hartigan and Hartigan, The dip test
+of unimodality, Annals of Statistics 13, 1985.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import isotonic_regression
+from scipy.special import ndtr, ndtri
 from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score, davies_bouldin_score
 
 from novum.clustering.agglomerative import TreeOfMerges
-from novum.clustering.agreement import adjusted_rand_score
 from novum.clustering.cluster_choice import NAMES, ClusterChoice, CountRow
 from novum.clustering.comparing import prepared_rows
 from novum.clustering.k_means import KMeans
 from novum.clustering.merging import cut_tree, reader_of
-from novum.clustering.separation import (
-    calinski_harabasz_score,
-    davies_bouldin_score,
-    distance_sums,
-    silhouette_samples,
-)
+from novum.clustering.separation import distance_sums, silhouette_samples
 from novum.core.errors import InputError
 from novum.core.runtime import RandomSource, check_cancelled, seed_sequence, stream
 from novum.core.tables import (
@@ -58,11 +58,13 @@ from novum.core.tables import (
     set_columns,
 )
 from novum.display import probability
-from novum.numerics import Floats, Integers
+from novum.numerics import Floats, Integers, Mask
 
 # Rows whose pairs are compared; of larger tables as many are drawn.
 _MOST_ROWS = 3000
 _LEVEL = 0.05
+# Places that a mode is looked for at.
+_MODES = 41
 
 
 def choose_clusters(
@@ -113,6 +115,11 @@ def choose_clusters(
     job = _Job(learner, ks, sample.schema.is_numeric and not np.isnan(np.sum(sample.numeric)))
     labels = job.groupings(part, stream(root, "fit"))
     within = {k: job.within(part, labels[k]) for k in ks}
+    if np.isinf(within[ks[0]]):
+        raise InputError(
+            "Some rows are infinitely far apart, so they are never in one group, and there is no "
+            "number of groups to choose. Take a distance that knows all pairs."
+        )
     silhouettes = {k: job.silhouettes(part, labels[k]) for k in ks}
     gaps, null = _against_references(job, part, within, root, n_references)
     stability = _stability(job, part, labels, root, n_subsamples)
@@ -212,31 +219,94 @@ class _Job:
             return None
         return float(function(X, labels))
 
-    def reference(self, X: Any, rng: np.random.Generator) -> Any:
-        """A table of the same size without groups, with the same cells missing."""
+    def references(self, X: Any) -> Callable[[np.random.Generator], Any]:
+        """What draws tables of the same size without groups, with the same cells missing."""
         if self.has_means:
-            return _uniform(np.asarray(X, np.float64), rng)
+            return OneModeLaw.of(np.asarray(X, np.float64)).draw
         sample = check_sample(reader_of("choose_clusters"), X, target="none", allow_missing=True)
-        cells = np.asarray(sample.numeric, np.float64)
-        missing = np.isnan(cells)
-        counts = np.maximum((~missing).sum(axis=0), 1)
-        means = np.where(missing, 0.0, cells).sum(axis=0) / counts
-        drawn = _uniform(np.where(missing, means, cells), rng) if cells.size else cells
-        drawn[missing] = np.nan
-        columns = {int(place): drawn[:, j] for j, place in enumerate(sample.schema.numeric)}
-        for place in map(int, sample.schema.categorical):
-            columns[place] = cells_of(X, place, rng.permutation(n_rows_of(X)))
-        return set_columns(X, columns)
+        law = OneModeLaw.of(np.asarray(sample.numeric, np.float64))
+
+        def draw(rng: np.random.Generator) -> Any:
+            numbers = law.draw(rng)
+            columns = {int(place): numbers[:, j] for j, place in enumerate(sample.schema.numeric)}
+            for place in map(int, sample.schema.categorical):
+                columns[place] = cells_of(X, place, rng.permutation(n_rows_of(X)))
+            return set_columns(X, columns)
+
+        return draw
 
 
-def _uniform(rows: Floats, rng: np.random.Generator) -> Floats:
-    """Rows drawn uniformly from the box of the principal axes of others."""
-    center = rows.mean(axis=0)
-    axes = np.linalg.svd(rows - center, full_matrices=False)[2]
-    turned = (rows - center) @ axes.T
-    return np.asarray(
-        center + rng.uniform(turned.min(axis=0), turned.max(axis=0), turned.shape) @ axes
-    )
+@dataclass(frozen=True, eq=False)
+class OneModeLaw:
+    """Columns of numbers as those of a table, but with one mode each.
+
+    Attributes
+    ----------
+    missing : mask (n, p)
+    quantiles : tuple of pairs of arrays
+        The values of each column, and the chance to be below them.
+    axes : array (r, p)
+        Rows of normal numbers times these have the correlations of the normal scores.
+    """
+
+    missing: Mask
+    quantiles: tuple[tuple[Floats, Floats], ...]
+    axes: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> OneModeLaw:
+        missing, scores = np.isnan(rows), np.zeros(rows.shape)
+        for score, column, gone in zip(scores.T, rows.T, missing.T, strict=True):
+            n = int((~gone).sum())
+            score[~gone] = ndtri((stats.rankdata(column[~gone]) - 0.5) / max(n, 1))
+        lengths = np.sqrt((scores**2).sum(axis=0))
+        scores /= np.where(lengths > 0, lengths, 1.0)
+        _, sizes, turn = np.linalg.svd(scores, full_matrices=False)
+        quantiles = tuple(
+            one_mode(column[~gone]) for column, gone in zip(rows.T, missing.T, strict=True)
+        )
+        return cls(missing, quantiles, sizes[:, np.newaxis] * turn)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """As many rows as the table has."""
+        chances = ndtr(rng.normal(size=(len(self.missing), len(self.axes))) @ self.axes)
+        drawn = np.empty(self.missing.shape)
+        for j, (values, below) in enumerate(self.quantiles):
+            drawn[:, j] = np.interp(chances[:, j], below, values) if len(values) else np.nan
+        drawn[self.missing] = np.nan
+        return drawn
+
+
+def one_mode(cells: Floats) -> tuple[Floats, Floats]:
+    """Values and the chance to be below them, under the law with one mode nearest to that of cells.
+
+    Left of a mode the distribution function is the isotonic fit of rising densities, right of it
+    of falling ones. Of 40 places for the mode that of the least distance (Kolmogorov's) is taken.
+
+    Examples
+    --------
+    >>> one_mode(np.array([0.0, 1.0, 2.0, 8.0, 9.0]))[1].round(3)
+    array([0.   , 0.25 , 0.5  , 0.929, 1.   ])
+    """
+    values, counts = np.unique(cells, return_counts=True)
+    if len(values) < 3:
+        return values, np.linspace(0.0, 1.0, len(values))
+    widths, shares = np.diff(values), counts[1:] + counts[:-1]
+    shares = shares / shares.sum()
+    below = np.concatenate([[0.0], np.cumsum(shares)])
+    nearest, least = below, np.inf
+    for mode in np.unique(np.linspace(0, len(widths), _MODES).astype(int)):
+        densities = shares / widths
+        for part, is_rising in ((slice(0, mode), True), (slice(mode, None), False)):
+            if len(densities[part]):
+                densities[part] = isotonic_regression(
+                    densities[part], weights=widths[part], increasing=is_rising
+                ).x
+        fitted = np.concatenate([[0.0], np.cumsum(densities * widths)])
+        distance = float(np.abs(fitted - below).max())
+        if distance < least:
+            nearest, least = fitted, distance
+    return values, nearest
 
 
 def _against_references(
@@ -245,10 +315,10 @@ def _against_references(
     """Gaps with their errors, and the largest silhouette of every reference table."""
     logs: dict[int, list[float]] = {k: [] for k in job.ks}
     largest: list[float] = []
-    tiny = np.finfo(float).tiny
+    tiny, draw = np.finfo(float).tiny, job.references(X)
     for i in range(count):
         rng = stream(root, "reference", i)
-        table = job.reference(X, rng)
+        table = draw(rng)
         labels = job.groupings(table, rng)
         means = [-1.0]
         for k in job.ks:

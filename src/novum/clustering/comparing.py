@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
-from novum.clustering.numeric_table import refuse_empty_rows
+from novum.clustering.numeric_table import counted, refuse_empty_rows
 from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
 from novum.core.runtime import check_memory
 from novum.core.tables import Sample, check_sample
-from novum.distances import ColumnRows, Distance, DistanceRows, Gower, distance_named, takes_sparse
+from novum.distances import (
+    ColumnRows,
+    Distance,
+    DistanceRows,
+    FromFunction,
+    Gower,
+    Precomputed,
+    distance_named,
+    takes_sparse,
+)
 from novum.numerics import Floats
 
 # Distances in a block: few enough that the memory of one block serves the next.
 _BLOCK = 250_000
-
-
-class MatrixRows(DistanceRows):
-    """Rows that are known by a matrix of their distances."""
-
-    def __init__(self, matrix: Floats, places: Any = None) -> None:
-        self.matrix = matrix
-        self.places = np.arange(len(matrix)) if places is None else places
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def take(self, rows: Any) -> Self:
-        return type(self)(self.matrix, self.places[rows])
-
-    def cross_powers(self, other: Self) -> Floats:
-        if len(other) == len(self.matrix):
-            return np.array(self.matrix[self.places])
-        return np.asarray(self.matrix[np.ix_(self.places, other.places)])
-
-    def finish(self, powers: Floats) -> Floats:
-        return powers
 
 
 class Compared(Learner):
@@ -58,22 +45,16 @@ class Compared(Learner):
 
     def _compared(self, X: Any, sample_weight: Any = None) -> tuple[Sample, DistanceRows]:
         """The checked rows, and the same prepared for distances."""
-        if self.metric == "precomputed":
-            X = np.asarray(X, np.float64)
-        is_given = self.metric == "precomputed"
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            matrix = Precomputed().prepare(X)
+            sample = check_sample(
+                self, matrix.readable, None, sample_weight, target="none", accept_sparse=True
+            )
+            rows = counted(sample_weight)
+            return sample, matrix if rows is None else matrix.take(rows)
         sample = check_sample(
-            self,
-            X,
-            None,
-            sample_weight,
-            target="none",
-            allow_missing=not is_given,
-            accept_sparse=not is_given,
+            self, X, None, sample_weight, target="none", allow_missing=True, accept_sparse=True
         )
-        if self.metric == "precomputed":
-            check_matrix(X)
-            kept = np.arange(len(X)) if sample.n_rows == len(X) else _positive(sample_weight)
-            return sample, MatrixRows(X[np.ix_(kept, kept)])
         refuse_empty_rows(sample)
         return sample, prepared_rows(sample, self.metric, self._settings())
 
@@ -85,18 +66,10 @@ class Compared(Learner):
 def prepared_rows(sample: Any, metric: Any, settings: Any = None) -> DistanceRows:
     """Rows prepared for a distance, a name of one, or a function of two rows."""
     if callable(metric) and not isinstance(metric, Distance):
-        if sample.codes.shape[1]:
-            raise InputError(
-                "A function of two rows is given rows of numbers, but the table has columns of "
-                "categories. Use Gower(), or encode them."
-            )
-        if sample.is_sparse:
-            raise InputError("A function as metric takes dense rows: X.toarray().")
-        check_matrix_memory(sample.n_rows)
-        distances = pairwise_distances(
-            np.asarray(sample.numeric), metric=metric, **(settings or {})
-        )
-        return MatrixRows(np.asarray(distances, np.float64))
+        cells = FromFunction(metric).prepare(sample).cells
+        check_matrix_memory(len(cells))
+        distances = pairwise_distances(cells, metric=metric, **(settings or {}))
+        return Precomputed().prepare(distances)
     rows: DistanceRows = compared_by(sample, metric, settings).prepare(sample)
     return rows
 
@@ -134,6 +107,20 @@ def distance_matrix(rows: DistanceRows, remedy: str = "") -> Floats:
     return out
 
 
+def with_finite(D: Floats, weights: Floats) -> tuple[Floats, float]:
+    """Infinite distances as finite ones that cost more than all others together, and their price.
+
+    A sum of distances is then the least where the weight of infinite ones is, and among such by
+    the finite ones. The price is 0 where no distance is infinite.
+    """
+    infinite = np.isinf(D)
+    if not infinite.any():
+        return D, 0.0
+    largest = float(D.max(where=~infinite, initial=0.0)) or 1.0
+    price = 2.0 * largest * float(weights.sum() / weights.min())
+    return np.where(infinite, price, D), price
+
+
 def check_matrix_memory(n: int, remedy: str = "") -> None:
     """Refuses a matrix of distances that memory has no room for."""
     check_memory(
@@ -141,30 +128,3 @@ def check_matrix_memory(n: int, remedy: str = "") -> None:
         f"The matrix of distances of {n:,} rows",
         remedy or "Take fewer rows, or a method without a matrix, such as KMeans or DBSCAN.",
     )
-
-
-def check_matrix(matrix: Floats) -> None:
-    """Refuses what is no matrix of distances."""
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(
-            "A precomputed matrix has the distances of all pairs of rows, so it is square; got "
-            f"shape {matrix.shape}."
-        )
-    wrong = np.argwhere(~(matrix >= 0))
-    if len(wrong):
-        i, j = wrong[0]
-        raise InputError(
-            f"Distances are at least 0, but the precomputed one of rows {i} and {j} is "
-            f"{matrix[i, j]:g}."
-        )
-    skew = np.abs(matrix - matrix.T)
-    if (skew > 1e-8 * matrix.max(initial=0.0)).any():
-        i, j = np.unravel_index(np.argmax(skew), skew.shape)
-        raise InputError(
-            f"A precomputed matrix of distances is symmetric, but rows {i} and {j} are "
-            f"{matrix[i, j]:g} and {matrix[j, i]:g} apart. Take the mean of both, or check it."
-        )
-
-
-def _positive(sample_weight: Any) -> Any:
-    return np.flatnonzero(np.asarray(sample_weight, np.float64) > 0)

@@ -116,9 +116,19 @@ class Dendrogram:
 
     @property
     def title(self) -> str:
-        heights = self.Z[:, 2]
-        reach = f"{number(float(heights.min()))} to {number(float(heights.max()))}"
-        return f"Tree of {len(self.Z) + 1} rows, merged at heights from {reach}"
+        heights, never = self.Z[:, 2], int(np.isinf(self.Z[:, 2]).sum())
+        text = f"Tree of {len(self.Z) + 1} rows"
+        if never < len(heights):
+            text += f", merged at heights from {number(float(heights.min()))} to "
+            text += number(float(heights[np.isfinite(heights)].max()))
+        return f"{text}, and {never} never" if never else text
+
+    @cached_property
+    def _reach(self) -> tuple[float, float]:
+        """The top of the picture and the largest height; what is never merged meets at the top."""
+        heights = np.asarray(self.Z)[:, 2]
+        top = max(float(heights.max(where=np.isfinite(heights), initial=0.0)), 1e-300)
+        return (1.1 * top, top) if np.isinf(heights).any() else (top, top)
 
     def _name(self, leaf: Branch) -> str:
         if leaf.size > 1:
@@ -145,14 +155,14 @@ class Dendrogram:
         """The tree in letters, its leaves one below the other and the height to the right."""
         order, _ = self._places
         leaves = self.root.leaves
-        top = max(float(self.Z[:, 2].max()), 1e-300)
+        top, largest = self._reach
         grid = [[" "] * (_LETTERS + 2) for _ in range(2 * len(leaves) - 1)]
         at = {id(leaf): (2 * i, -1) for i, leaf in enumerate(leaves)}
         for node in order:
             if not node.children:
                 continue
             ends = sorted(at[id(child)] for child in node.children)
-            column = round(node.height / top * _LETTERS)
+            column = round(min(node.height, top) / top * _LETTERS)
             column = max(column, ends[0][1] + 1, ends[1][1] + 1)
             column = min(column, _LETTERS + 1)
             for row, start in ends:
@@ -165,8 +175,8 @@ class Dendrogram:
             grid[middle][column] = "├"
             at[id(node)] = (middle, column)
         names = [self._name(leaves[i // 2]) if i % 2 == 0 else "" for i in range(len(grid))]
-        scale = number(top)
-        grid.append(list("0" + " " * (_LETTERS - len(scale)) + scale))
+        scale, end = number(largest), round(largest / top * _LETTERS)
+        grid.append(list("0" + " " * (end - len(scale)) + scale + " " * (_LETTERS - end)))
         cells = [[name, "".join(line)] for name, line in zip([*names, ""], grid, strict=True)]
         return "\n".join([self.title, *(f"  {line}" for line in aligned(cells, [False, False]))])
 
@@ -177,14 +187,16 @@ class Dendrogram:
         """The tree on a sheet, its leaves at the bottom."""
         order, place = self._places
         leaves = self.root.leaves
-        top = max(float(self.Z[:, 2].max()), 1e-300)
+        top, largest = self._reach
         left, width = 60.0, 70.0 + _LEAF * len(leaves)
 
         def point(node: Branch, height: float) -> tuple[float, float]:
-            return left + _LEAF * (place[id(node)] + 0.5), 30.0 + _HEIGHT * (1.0 - height / top)
+            return left + _LEAF * (place[id(node)] + 0.5), 30.0 + _HEIGHT * (
+                1.0 - min(height, top) / top
+            )
 
         shapes: list[Any] = []
-        ticks = [t for t in round_ticks(0.0, top, 5) if 0 <= t <= top * 1.0001]
+        ticks = [t for t in round_ticks(0.0, largest, 5) if 0 <= t <= largest * 1.0001]
         for tick, text in zip(ticks, tick_texts(ticks), strict=True):
             y = 30.0 + _HEIGHT * (1.0 - tick / top)
             shapes.append(Path([(left - 4, y), (width, y)], "muted", opacity=0.25))

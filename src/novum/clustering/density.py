@@ -5,8 +5,10 @@
                      `eps` of one of them
     noise            rows within `eps` of no core row
 
-A row at the border of several clusters belongs to the one that was numbered first; clusters are
-numbered by their first core row. Of vectors a tree of boxes finds who is near (`RadiusGraph`).
+A row at the border of several clusters belongs to the one that was numbered first, as scikit-learn
+has it; clusters are numbered by their first core row. So the order of rows tells which cluster such
+a border row is of, and nothing else. Infinitely far is never near. Of vectors a tree of boxes finds
+who is near (`RadiusGraph`).
 
 References
 ----------
@@ -33,6 +35,7 @@ from novum.numerics import Floats, Integers, Mask, RadiusGraph
 
 # Distances in a block.
 _BLOCK = 2_000_000
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 class DBSCAN(ClusterMixin, Compared):
@@ -68,7 +71,10 @@ class DBSCAN(ClusterMixin, Compared):
     Notes
     -----
     O(n log n) operations for vectors of few columns and small `eps`, and O(n) memory. Missing cells
-    take part as the distance says. Columns count by their units: scale them first.
+    take part as the distance says. Columns count by their units: scale them first. Which rows are
+    core rows, how they are grouped, and what is noise does not depend on the order of rows; which
+    cluster a row at the border of several is of does. A sparse precomputed matrix has the distances
+    of neighbors alone.
 
     Examples
     --------
@@ -76,7 +82,7 @@ class DBSCAN(ClusterMixin, Compared):
     array([ 0,  0,  0,  1,  1, -1])
     """
 
-    invariances = ("shift", "row_order", "duplication")
+    invariances = ("shift", "duplication")
 
     eps: float = parameter(default=0.5, above=0, kw_only=False)
     min_samples: int = parameter(default=5, at_least=1)
@@ -157,10 +163,16 @@ def density_labels(
 def largest_power(rows: DistanceRows, eps: float) -> float:
     """The largest sum of powers whose distance is at most `eps`, to the last bit."""
     terms = rows.terms  # type: ignore[attr-defined]
-    guess = eps * 2.0 if terms.finish == "half" else eps
-    if terms.finish == "root" and not np.isinf(terms.power):
-        guess = eps**terms.power
-    value = np.float64(guess)
+    value = np.float64(eps)
+    with np.errstate(over="ignore"):
+        if terms.finish == "half":
+            value = 2.0 * value
+        elif terms.finish == "arc":
+            value = (2.0 * np.sin(np.minimum(0.5 * value, 0.5 * np.pi))) ** 2
+        elif terms.finish == "root" and not np.isinf(terms.power):
+            value = value**terms.power
+    if rows.finish(np.array([_LARGEST]))[0] <= eps or value > _LARGEST:
+        return _LARGEST
     while rows.finish(np.array([value]))[0] > eps:
         value = np.nextafter(value, -np.inf)
     while rows.finish(np.array([np.nextafter(value, np.inf)]))[0] <= eps:
@@ -183,7 +195,7 @@ def _of_all_distances(
     step = max(1, _BLOCK // max(n, 1))
     for start in range(0, n, step):
         check_cancelled()
-        block = rows.take(slice(start, start + step)).cross(rows) <= eps
+        block = rows.take(slice(start, start + step)).cross(rows) <= min(eps, _LARGEST)
         totals[start : start + step] = block @ weights
         near.append(np.nonzero(block)[1].astype(np.int32))
         ends.extend((ends[-1] + np.cumsum(block.sum(axis=1))).tolist())

@@ -1,7 +1,8 @@
 """Divisive clustering: from one cluster of all rows down to single rows.
 
-DIANA splits the cluster of largest diameter. The row that is farthest from the others on average
-leaves it; then every row follows that is nearer to those that left than to those that stayed.
+DIANA splits the cluster of largest diameter, those of infinite diameter first. The row that is
+farthest from the others on average leaves it; then every row follows that is nearer to those that
+left than to those that stayed.
 Bisecting k-means splits the cluster of largest sum of squares into two by k-means.
 
 References
@@ -18,7 +19,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from novum.clustering.agglomerative import TreeOfMerges
-from novum.clustering.comparing import distance_matrix
+from novum.clustering.comparing import distance_matrix, with_finite
 from novum.clustering.k_means import KMeans
 from novum.clustering.merging import cut_tree
 from novum.core.errors import InputError
@@ -98,8 +99,7 @@ class DivisiveClustering(ClusterMixin, TreeOfMerges):
                     "at least 2 rows, and as many as clusters."
                 )
             if self.method == "diana":
-                D = distance_matrix(rows)
-                splits = _diana(D)
+                splits = _diana(distance_matrix(rows))
             else:
                 if not sample.schema.is_numeric or sample.is_sparse:
                     raise InputError(
@@ -160,6 +160,7 @@ def _sum_of_squares(X: Floats) -> float:
 
 def _diana(D: Floats) -> list[_Split]:
     """All splits, each of the cluster of largest diameter at its time."""
+    finite, _ = with_finite(D, np.ones(len(D)))
     clusters = [(float(D.max()), np.arange(len(D)))]
     splits: list[_Split] = []
     while clusters:
@@ -169,7 +170,7 @@ def _diana(D: Floats) -> list[_Split]:
         if len(rows) == 1:
             continue
         inside = D[np.ix_(rows, rows)]
-        leaves = _splinter(inside)
+        leaves = _splinter(inside if finite is D else finite[np.ix_(rows, rows)])
         halves = rows[leaves], rows[~leaves]
         splits.append((height, *halves))
         for half, mask in zip(halves, (leaves, ~leaves), strict=True):
@@ -221,4 +222,6 @@ def _coefficient(splits: list[_Split], n: int) -> float:
         for half in (left, right):
             if len(half) == 1:
                 last[half[0]] = height
-    return float((1.0 - last / total).mean())
+    # A part that is infinitely wide, as all rows are, is all of it.
+    shares = np.divide(last, total, out=np.ones(n), where=last < total)
+    return float((1.0 - shares).mean())

@@ -22,9 +22,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from novum.clustering.comparing import Compared, are_vectors
-from novum.clustering.merging import grown_tree, sorted_tree
+from novum.clustering.merging import cut_tree, grown_tree, sorted_tree
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict, fitted, parameter
 from novum.core.runtime import check_cancelled, fit_context, fitting
@@ -82,6 +83,8 @@ class HDBSCAN(ClusterMixin, Compared):
     Notes
     -----
     Missing cells take part as the distance says. Columns count by their units: scale them first.
+    Infinitely far rows come together at density 0, of which no group is made; of a sparse
+    precomputed matrix these are the pairs that it does not hold.
 
     Examples
     --------
@@ -146,6 +149,29 @@ class HDBSCAN(ClusterMixin, Compared):
             self.schema_ = sample.schema
             self._store_centers(sample, rows)
         return self
+
+    def dbscan_clustering(self, cut_distance: float, min_cluster_size: int = 5) -> Integers:
+        """Labels of the clusters of one density, as DBSCAN without border rows would find them.
+
+        Parameters
+        ----------
+        cut_distance : float
+            Rows whose mutual reachability is at most this are connected: DBSCAN's `eps`.
+        min_cluster_size : int
+            Clusters of fewer rows are noise.
+
+        Examples
+        --------
+        >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [20.0]]
+        >>> HDBSCAN(min_cluster_size=3, min_samples=2).fit(X).dbscan_clustering(0.3, 2)
+        array([ 0,  0,  0,  1,  1,  1, -1])
+        """
+        check_is_fitted(self, "linkage_matrix_")
+        Z = self.linkage_matrix_
+        near = (Z[:, 2] <= cut_distance) & (Z[:, 2] < np.inf)
+        labels = cut_tree(Z, len(Z) + 1 - int(near.sum()))
+        large = np.bincount(labels) >= min_cluster_size
+        return np.where(large, np.cumsum(large) - 1, -1)[labels]
 
     def _settings(self) -> Any:
         return self.metric_params
@@ -216,7 +242,8 @@ class HDBSCAN(ClusterMixin, Compared):
 
 def reachability_tree(rows: DistanceRows, k: int, alpha: float) -> tuple[Integers, Floats]:
     """Edges and lengths of a minimum spanning tree of mutual reachability."""
-    if are_vectors(rows):
+    # The angles of places on a sphere are no multiples of sums of powers.
+    if are_vectors(rows) and (alpha == 1.0 or rows.terms.finish != "arc"):  # type: ignore[attr-defined]
         numbers, terms = rows.numbers, rows.terms  # type: ignore[attr-defined]
         near, _ = KDTree.of(numbers).nearest(numbers, k, terms.power)
         is_root = terms.finish == "root" and not np.isinf(terms.power)
@@ -322,7 +349,7 @@ class CondensedTree:
         candidates: list[int] = []
         for c in chosen:
             above = c
-            while 1.0 / self.birth[above] < eps:
+            while self.birth[above] > 0 and 1.0 / self.birth[above] < eps:
                 up = int(self.parent[above])
                 if up == 0:
                     above = 0 if single else above

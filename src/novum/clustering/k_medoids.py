@@ -19,10 +19,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from novum.clustering.comparing import Compared, compared_by, distance_matrix
+from novum.clustering.comparing import (
+    Compared,
+    compared_by,
+    distance_matrix,
+    with_finite,
+)
+from novum.clustering.numeric_table import counted
 from novum.core.errors import InputError
 from novum.core.learners import (
     Certificate,
@@ -34,8 +41,8 @@ from novum.core.learners import (
 )
 from novum.core.runtime import fit_context, fitting, seed_sequence, stream
 from novum.core.tables import Sample, Schema, check_features
-from novum.distances import Distance
-from novum.numerics import Codes, Floats, Integers, cached_property
+from novum.distances import Distance, Precomputed
+from novum.numerics import EPSILON, Codes, Floats, Integers, cached_property
 
 # Distances looked at in one call of a kernel.
 _BUDGET = 50_000_000
@@ -62,6 +69,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     Attributes
     ----------
     medoid_indices_ : int array (n_clusters,)
+        Rows of the table.
     cluster_centers_ : array (n_clusters, n_columns)
         The medoids, of tables of numbers.
     labels_ : int array (n_rows,)
@@ -69,13 +77,17 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         The sum of distances.
     n_iter_ : int
     numbers_, codes_ : arrays
-        The training rows, which the distance is learned from.
+        The rows of positive weight, which the distance is learned from.
+    counted_rows_ : int array
+        Their numbers in the table.
     certificate_, schema_, n_features_in_, feature_names_in_
         As everywhere.
 
     Notes
     -----
-    The matrix of distances is held in memory. Missing cells take part as the distance says.
+    The matrix of distances is held in memory. Missing cells take part as the distance says. No row
+    is in the group of a medoid that is infinitely far: where one is so far from all that were
+    reached, the fit says so. Rows of weight 0 have the label of their nearest medoid, and are none.
 
     Examples
     --------
@@ -101,6 +113,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     n_iter_: int = fitted()
     numbers_: Any = fitted()
     codes_: Codes = fitted()
+    counted_rows_: Integers = fitted()
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
 
@@ -125,10 +138,11 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                     "clusters. Ask for fewer clusters."
                 )
             D, weights = distance_matrix(rows), sample.weights
+            rows_of_weight = counted(sample_weight)
+            self.counted_rows_ = np.arange(n) if rows_of_weight is None else rows_of_weight
             best = min(self._runs(D, weights), key=lambda run: run.cost)
-            near = D[best.medoids]
-            self.medoid_indices_, self.inertia_ = best.medoids, best.cost
-            self.labels_ = near.argmin(axis=0).astype(np.int32)
+            self.medoid_indices_, self.inertia_ = self.counted_rows_[best.medoids], best.cost
+            self.labels_ = _nearest(D[:, best.medoids], self.counted_rows_)
             self.n_iter_, self.schema_ = best.passes, sample.schema
             self.numbers_, self.codes_ = sample.numeric, sample.codes
             for name in ("cluster_centers_", "_prepared"):
@@ -140,6 +154,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             ):
                 # Once, in the fit: predictions change nothing.
                 assert len(self._prepared[2]) == k
+            if rows_of_weight is not None:
+                self.labels_ = self.predict(X)
             self._certify(best)
         return self
 
@@ -166,21 +182,24 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _runs(self, D: Floats, weights: Floats) -> list[_Run]:
         root = seed_sequence(self.random_state)
+        D, price = with_finite(D, weights)
         is_drawn = isinstance(self.init, str) and self.init != "build"
         return [
-            _exchanged(D, weights, self._begin(D, weights, stream(root, i)), self.max_iter)
+            _exchanged(D, weights, self._begin(D, weights, stream(root, i)), self.max_iter, price)
             for i in range(self.n_init if is_drawn else 1)
         ]
 
     def _begin(self, D: Floats, weights: Floats, rng: np.random.Generator) -> Integers:
         k, n = self.n_clusters, len(D)
         if not isinstance(self.init, str):
-            given = np.asarray(self.init, np.int64)
-            if given.shape != (k,) or len(np.unique(given)) != k or not set(given) <= set(range(n)):
+            rows, given = self.counted_rows_, np.asarray(self.init, np.int64)
+            if given.shape != (k,) or len(np.unique(given)) != k or not set(given) <= set(rows):
+                of_weight = "" if len(rows) == rows[-1] + 1 else " of a weight above 0"
                 raise InputError(
-                    f"init has {k} different row numbers from 0 to {n - 1}, got {self.init!r}."
+                    f"init has {k} different row numbers{of_weight} from 0 to {rows[-1]}, got "
+                    f"{self.init!r}."
                 )
-            return given
+            return np.searchsorted(rows, given)
         if self.init == "random":
             return rng.choice(n, k, replace=False, p=weights / weights.sum()).astype(np.int64)
         if self.init == "build":
@@ -205,22 +224,20 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def predict(self, X: Any) -> Codes:
         """The number of the nearest medoid of every row."""
-        return np.asarray(self.transform(X).argmin(axis=1).astype(np.int32))
+        distances = self.transform(X)
+        return _nearest(distances, np.arange(len(distances)))
 
     def transform(self, X: Any) -> Floats:
         """Distances of every row to every medoid, (n_rows, n_clusters)."""
         check_is_fitted(self, "medoid_indices_")
         if self.metric == "precomputed":
-            table = np.asarray(X, np.float64)
-            if table.ndim != 2 or table.shape[1] != len(self.numbers_):
-                raise InputError(
-                    f"Distances to {len(self.numbers_)} training rows are needed, got shape "
-                    f"{table.shape}: one row for each new row, one column for each training row."
-                )
-            return table[:, self.medoid_indices_]
+            n = self.n_features_in_
+            columns = Precomputed().prepare(sparse.csr_array((n, n)))
+            rows = Precomputed().prepare(X, columns)
+            return np.asarray(rows.cross(columns.take(self.medoid_indices_)))
         sample = check_features(self, X, allow_missing=True, accept_sparse=True)
         if callable(self.metric) and not isinstance(self.metric, Distance):
-            medoids = self.numbers_[self.medoid_indices_]
+            medoids = self.numbers_[self._medoids]
             return np.array([[self.metric(row, m) for m in medoids] for row in sample.numeric])
         distance, rows, medoids = self._prepared
         return np.asarray(distance.prepare(sample, rows).cross(medoids))
@@ -231,7 +248,12 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         sample = Sample(self.schema_, self.numbers_, self.codes_)
         distance = compared_by(sample, self.metric)
         rows: Any = distance.prepare(sample)
-        return distance, rows, rows.take(self.medoid_indices_)
+        return distance, rows, rows.take(self._medoids)
+
+    @property
+    def _medoids(self) -> Integers:
+        """The medoids among the rows of positive weight."""
+        return np.searchsorted(self.counted_rows_, self.medoid_indices_)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Codes:
         """`fit(X).labels_`."""
@@ -251,6 +273,18 @@ class _Run:
         self.trace, self.passes, self.exchanges, self.is_done = [cost], 0, 0, False
 
 
+def _nearest(distances: Floats, rows: Integers) -> Codes:
+    """The nearest medoid of every row; `rows` are their numbers."""
+    apart = np.flatnonzero(np.isinf(distances).all(axis=1))
+    if len(apart):
+        raise InputError(
+            f"The rows cannot be joined into {distances.shape[1]} clusters: row {rows[apart[0]]} "
+            f"is infinitely far from every medoid, {len(apart)} such in all. Ask for more "
+            "clusters, leave such rows out, or take a distance that knows all pairs."
+        )
+    return np.asarray(distances.argmin(axis=1).astype(np.int32))
+
+
 def _built(D: Floats, weights: Floats, k: int) -> Integers:
     """The first medoids by BUILD: each lowers the sum most."""
     chosen = [int(np.argmin(D @ weights))]
@@ -263,8 +297,8 @@ def _built(D: Floats, weights: Floats, k: int) -> Integers:
     return np.array(chosen, np.int64)
 
 
-def _exchanged(D: Floats, weights: Floats, medoids: Integers, max_iter: int) -> _Run:
-    """Exchanges until none lowers the sum."""
+def _exchanged(D: Floats, weights: Floats, medoids: Integers, max_iter: int, price: float) -> _Run:
+    """Exchanges until none lowers the sum; `price` is that of an infinite distance."""
     from novum.clustering import medoid_kernels as kernels
 
     n, k = len(D), len(medoids)
@@ -272,12 +306,12 @@ def _exchanged(D: Floats, weights: Floats, medoids: Integers, max_iter: int) -> 
     nearest, distances = np.empty((2, n), np.int64), np.empty((2, n))
     losses, state = np.empty(k), np.zeros(2, np.int64)
     kernels.look_up(D, weights, run.medoids, nearest, distances, losses)
-    step = max(1, _BUDGET // n)
+    step, rounding = max(1, _BUDGET // n), 16.0 * EPSILON * price * float(weights.sum())
     while not run.is_done and run.passes < max_iter:
         for start in range(0, n, step):
             stop = min(start + step, n)
             kernels.exchange(
-                D, weights, start, stop, run.medoids, nearest, distances, losses, state
+                D, weights, start, stop, rounding, run.medoids, nearest, distances, losses, state
             )
             # As many rows as there are without an exchange: none is left.
             run.is_done = bool(state[1] >= n)

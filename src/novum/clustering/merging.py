@@ -17,6 +17,9 @@ all pairs of mutual nearest neighbors at once, before there is a matrix. Ward's 
 alone, O(n p) memory. Centroid and median are not reducible and are merged in order. Single and
 Ward's linkage of numbers ask in single precision first, and compute exactly what is in doubt.
 
+Clusters that are infinitely far apart are never joined: their merges end the tree, at an infinite
+height, and no cut goes through them.
+
 References
 ----------
 Müllner, Modern hierarchical, agglomerative clustering algorithms, 2011.
@@ -28,12 +31,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from novum.clustering.comparing import (
-    MatrixRows,
     are_vectors,
-    check_matrix,
     check_matrix_memory,
     distance_matrix,
     prepared_rows,
@@ -42,7 +45,7 @@ from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
 from novum.core.runtime import check_cancelled
 from novum.core.tables import Sample, check_sample
-from novum.distances import DistanceRows, Euclidean
+from novum.distances import DistanceRows, Euclidean, Precomputed
 from novum.numerics import Array, Floats, Integers, minimum_spanning_tree
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
@@ -94,11 +97,9 @@ def linkage(X: Any, method: str = "ward", metric: Any = "euclidean") -> Floats:
            [2., 3., 4., 3.]])
     """
     if isinstance(X, np.ndarray) and X.ndim == 1:
-        rows: DistanceRows = MatrixRows(_square(X))
+        rows: DistanceRows = Precomputed().prepare(_square(X))
     elif isinstance(metric, str) and metric == "precomputed":
-        matrix = np.asarray(X, np.float64)
-        check_matrix(matrix)
-        rows = MatrixRows(matrix)
+        rows = Precomputed().prepare(X)
     else:
         sample = check_sample(
             reader_of("linkage"), X, target="none", allow_missing=True, accept_sparse=True
@@ -391,7 +392,7 @@ def _by_chain(
             sizes, rows = sizes[kept], rows[kept]
             times = np.zeros((2, len(kept)), np.int64)
             times[1] = state[1]
-    return merges, heights
+    return merges[: state[1]], heights[: state[1]]
 
 
 def _renumber(chain: Integers, state: Integers, kept: Any, n_slots: int) -> None:
@@ -412,13 +413,18 @@ def _in_order(matrix: Floats, method: str) -> tuple[Integers, Floats]:
     del upper
     sizes, rows, state = np.ones(n), np.arange(n), np.zeros(1, np.int64)
     merges, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    left, code = n - 1, METHODS.index(method) - 1
-    while left:
-        steps = min(left, max(1, _BUDGET // (8 * n)))
+    code, steps = METHODS.index(method) - 1, max(1, _BUDGET // (8 * n))
+    done, wanted = 0, min(n - 1, steps)
+    while done < wanted:
         kernels.greedy_merges(
-            matrix, code, steps, sizes, near, nearest, rows, state, merges, heights
+            matrix, code, wanted - done, sizes, near, nearest, rows, state, merges, heights
         )
-        left -= steps
+        is_over = state[0] < wanted
+        done = int(state[0])
+        wanted = done if is_over else min(n - 1, done + steps)
+    apart = rows[sizes > 0]
+    for i, other in enumerate(apart[1:], done):
+        merges[i], heights[i] = (apart[0] if i == done else n + i - 1, other), np.inf
     return merges, heights
 
 
@@ -438,9 +444,18 @@ def _tree(merges: Integers, heights: Floats, n: int) -> Floats:
 
 
 def sorted_tree(merges: Integers, heights: Floats, n: int) -> Floats:
-    """SciPy's matrix of merges in any order, each named by two of its rows."""
+    """SciPy's matrix of merges in any order, each named by two of its rows.
+
+    What they do not connect is infinitely far apart, and merged at last.
+    """
     from novum.clustering import merging_kernels as kernels
 
+    if len(merges) < n - 1:
+        graph = sparse.coo_array((np.ones(len(merges)), merges.T), shape=(n, n))
+        first = np.unique(connected_components(graph, directed=False)[1], return_index=True)[1]
+        last = np.stack([np.full(len(first) - 1, first.min()), np.sort(first)[1:]], axis=1)
+        merges = np.concatenate([merges, last])
+        heights = np.concatenate([heights, np.full(len(last), np.inf)])
     order = np.argsort(heights, kind="stable")
     Z = np.empty((n - 1, 4))
     Z[:, 2] = heights[order]
@@ -456,7 +471,14 @@ def cut_tree(Z: Floats, n_clusters: int) -> Integers:
     >>> cut_tree(linkage([[0.0], [5.0], [1.0]], "single"), 2)
     array([0, 1, 0])
     """
-    n = len(Z) + 1
+    n, fewest = len(Z) + 1, 1 + int(np.isinf(Z[:, 2]).sum())
+    if n_clusters < fewest:
+        labels = cut_tree(Z, fewest)
+        raise InputError(
+            f"The rows cannot be joined into {n_clusters} clusters: there are {fewest} that are "
+            f"infinitely far apart, of row 0 and of row {int(np.argmax(labels == 1))} for example. "
+            f"Ask for at least {fewest}, or take a distance that knows all pairs."
+        )
     parent = np.arange(2 * n - 1)
     for i in range(n - n_clusters):
         a, b = int(Z[i, 0]), int(Z[i, 1])

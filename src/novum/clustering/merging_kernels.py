@@ -197,8 +197,8 @@ def matrix_chain(D, n_slots, method, budget, sizes, rows, times, chain, state, m
     """Merges of mutual nearest clusters of a matrix, of which only rows are kept up to date.
 
     A merge writes the row of the union; `times` has when each row was written (0) and last looked
-    at (1), so that whoever looks at an older row takes over what is newer. Otherwise as
-    `ward_chain`.
+    at (1), so that whoever looks at an older row takes over what is newer. A cluster that is
+    infinitely far from all others is left out. Otherwise as `ward_chain`.
     """
     left = 0
     for t in range(n_slots):
@@ -216,6 +216,11 @@ def matrix_chain(D, n_slots, method, budget, sizes, rows, times, chain, state, m
         times[1, tip] = done
         row[tip] = np.inf
         nearest = least_of(row.view(np.int64), n_slots)
+        if row[nearest] == np.inf:
+            # Never again: merging brings no two clusters nearer.
+            sizes[tip], state[0] = 0.0, 0
+            left -= 1
+            continue
         if not (length > 1 and row[chain[length - 2]] <= row[nearest]):
             chain[length] = nearest
             state[0] = length + 1
@@ -268,6 +273,8 @@ def compact(D, n_slots, kept, sizes, times):
 def greedy_merges(D, method, steps, sizes, near, nearest, rows, state, merges, heights):
     """Merges of the nearest two clusters, some steps of them; for criteria whose heights may fall.
 
+    Ends where all that are left are infinitely far apart.
+
     `near` and `nearest` have, for every slot, the nearest slot of larger number and its distance.
     """
     n = sizes.size
@@ -277,6 +284,8 @@ def greedy_merges(D, method, steps, sizes, near, nearest, rows, state, merges, h
         for t in range(n):
             if nearest[t] < nearest[a]:
                 a = t
+        if nearest[a] == np.inf:
+            return
         b = near[a]
         between = D[a, b]
         merges[done, 0], merges[done, 1], heights[done] = rows[a], rows[b], between

@@ -10,11 +10,8 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.tables import Sample, Schema, check_features, check_sample, frame_of, is_frame
-from novum.distances import complete_sparse
-from novum.numerics import as_argument
-
-# Squares of such numbers, and sums of many of them, are doubles.
-_LARGEST = 1e140
+from novum.distances import complete_sparse, refuse_overflow
+from novum.numerics import Positions, as_argument
 
 
 def numeric_table(
@@ -34,13 +31,7 @@ def numeric_table(
     )
     if sample.is_sparse:
         sample = replace(sample, numeric=complete_sparse(sample.numeric))
-    cells = sample.numeric.data if sample.is_sparse else as_argument(sample.numeric)
-    size = float(np.nanmax(np.abs(cells), initial=0.0))
-    if size > _LARGEST:
-        raise InputError(
-            f"The table has values as large as {size:.3g}, whose squares leave the range of double "
-            "precision. Divide all columns by a power of ten."
-        )
+    refuse_overflow(sample.numeric.data if sample.is_sparse else as_argument(sample.numeric))
     refuse_empty_rows(sample)
     return sample
 
@@ -49,10 +40,26 @@ def numeric_features(model: Any, X: Any, accept_sparse: bool = False) -> Any:
     """Rows to predict, read by the schema of the fitted model."""
     sample = check_features(model, X, allow_missing=True, accept_sparse=accept_sparse)
     if sample.is_sparse:
+        refuse_overflow(sample.numeric.data)
         return complete_sparse(sample.numeric)
+    refuse_overflow(sample.numeric)
     if np.isnan(np.sum(sample.numeric)):
         refuse_empty_rows(sample)
     return as_argument(sample.numeric)
+
+
+def counted(sample_weight: Any) -> Positions | None:
+    """The rows of positive weight, which alone take part in a fit; None where all do.
+
+    Examples
+    --------
+    >>> counted([1.0, 0.0, 2.0]), counted([1.0, 2.0])
+    (array([0, 2]), None)
+    """
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, np.float64)
+    return None if weights.all() else np.flatnonzero(weights)
 
 
 def refuse_empty_rows(sample: Sample) -> None:

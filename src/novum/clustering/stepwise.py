@@ -112,6 +112,8 @@ def constrained_tree(rows: DistanceRows, method: str, graph: Any) -> Floats:
             line = np.minimum(D[i], D[j])
         elif method == "complete":
             line = np.maximum(D[i], D[j])
+        elif np.isinf(D[i, j]):
+            line = np.full(n, np.inf)
         else:
             line = formula(code, D[i], D[j], D[i, j], sizes[i], sizes[j], sizes)
         D[j], D[:, j] = line, line
@@ -153,14 +155,17 @@ def _greedy_tree(
 ) -> Floats:
     """Merges the nearest two neighbors until one cluster is left."""
     Z, sizes = np.empty((n - 1, 4)), dict.fromkeys(range(n), 1)
-    heap = [(apart(a, b), a, b) for a in neighbors for b in neighbors[a] if a < b]
+    pairs = ((apart(a, b), a, b) for a in neighbors for b in neighbors[a] if a < b)
+    heap = [pair for pair in pairs if pair[0] < np.inf]
     heapq.heapify(heap)
+    is_at_last = False
     for i in range(n - 1):
         check_cancelled()
         while heap and not (heap[0][1] in neighbors and heap[0][2] in neighbors):
             heapq.heappop(heap)
-        if not heap:
+        if not heap and not is_at_last:
             # What the graph does not connect is merged by distance alone.
+            is_at_last = True
             left = sorted(neighbors)
             neighbors.update({a: set(left) - {a} for a in left})
             heap = [(apart(a, b), a, b) for a in left for b in left if a < b]
@@ -173,7 +178,9 @@ def _greedy_tree(
         for c in around:
             neighbors[c] -= {a, b}
             neighbors[c].add(new)
-            heapq.heappush(heap, (apart(c, new), c, new))
+            length = apart(c, new)
+            if is_at_last or length < np.inf:
+                heapq.heappush(heap, (length, c, new))
         sizes[new] = sizes.pop(a) + sizes.pop(b)
         Z[i] = a, b, height, sizes[new]
     return Z

@@ -21,6 +21,7 @@ from novum.distances.protocol import DistanceRows, Missing
 from novum.numerics import Codes, Floats, cached_property
 
 _NONE = np.empty((0, 0))
+_LARGEST_POWER = 1e280
 # How distances follow from sums of powers.
 Finish = Literal["root", "none", "half", "arc"]
 
@@ -232,6 +233,25 @@ def level_table(apart: Floats, counts: Floats, unseen: Floats | float, stranger:
     table[k, k + 1] = table[k + 1, k] = far @ shares
     table[k + 1, k + 1] = stranger
     return table
+
+
+def refuse_overflow(cells: Floats, power: float = 2.0) -> None:
+    """Refuses numbers whose differences, raised to a power and added up, are no doubles.
+
+    Examples
+    --------
+    >>> refuse_overflow(np.array([1e139, np.nan])), refuse_overflow(np.array([1e200]), 1.0)
+    (None, None)
+    """
+    # Of the largest difference, with room for sums over columns and rows.
+    exponent = 1.0 if np.isinf(power) else 1.0 / power
+    size = float(np.fmax.reduce(np.abs(cells), axis=None, initial=0.0))
+    if size > 0.5 * _LARGEST_POWER**exponent:
+        what = {1.0: "sums", 2.0: "squares", np.inf: "sums"}.get(power, f"powers of {power:g}")
+        raise InputError(
+            f"The table has values as large as {size:.3g}, whose {what} leave the range of double "
+            "precision. Divide all columns by a power of ten."
+        )
 
 
 def refuse_sparse(sample: Sample, distance: str) -> None:

@@ -27,6 +27,7 @@ from novum.distances.column_rows import (
     level_table,
     places_of,
     read_rows,
+    refuse_overflow,
     refuse_sparse,
 )
 from novum.distances.learned import (
@@ -95,6 +96,7 @@ class Gower(LearnedDistance):
 
     def _first(self, sample: Sample, target: Any) -> ColumnRows:
         del target
+        refuse_overflow(sample.numeric, 1.0)
         ranges = ColumnRanges.of(sample)
         if self.learned is not None:
             # Levels that the rows have beyond the learned ones count as levels, none of them seen.
@@ -134,6 +136,7 @@ class Gower(LearnedDistance):
 def _scaled_rows(sample: Sample, like: ColumnRows) -> ColumnRows:
     """Rows whose numbers are multiplied as those of the training were."""
     assert like.terms.factor is not None
+    refuse_overflow(sample.numeric, like.terms.power)
     numbers = np.ascontiguousarray(np.asarray(sample.numeric, np.float64) * like.terms.factor)
     return ColumnRows(like.terms, numbers, places_of(sample, like.terms.tables))
 
@@ -272,6 +275,7 @@ class ValueDifference(LearnedDistance):
         return ClassFrequencies.of(sample)
 
     def _first(self, sample: Sample, target: Any) -> ColumnRows:
+        refuse_overflow(sample.numeric)
         told = self.learned
         if told is not None:
             # Levels that the rows have beyond the learned ones say no more than all rows do.

@@ -1,4 +1,8 @@
-"""Distances that come from elsewhere: from a kernel, a function of two rows, or a matrix."""
+"""Distances that come from elsewhere: from a kernel, a function of two rows, or a matrix.
+
+Of a matrix it may be that some distances are infinite, or absent where it is sparse: such rows are
+never neighbors and never joined.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from scipy import sparse
 
 from novum.core.errors import InputError
 from novum.core.tables import Sample
-from novum.distances.column_rows import read_rows, refuse_levels
+from novum.distances.column_rows import read_rows, refuse_levels, refuse_overflow
 from novum.distances.protocol import Distance, DistanceRows, Takes
 from novum.numerics import EPSILON, Floats, Integers
 
@@ -108,17 +112,22 @@ class MeasuredRows(DistanceRows):
         from scipy.spatial.distance import cdist
 
         if isinstance(self.function, str):
-            return np.asarray(cdist(self.cells, other.cells, self.function, **self.parameters))
-        pairs = [
-            [float(self.function(x, z, **self.parameters)) for z in other.cells] for x in self.cells
-        ]
-        D = np.array(pairs, np.float64).reshape(len(self), len(other))
+            refuse_overflow(self.cells)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                D = cdist(self.cells, other.cells, self.function, **self.parameters)
+        else:
+            pairs = [
+                [float(self.function(x, z, **self.parameters)) for z in other.cells]
+                for x in self.cells
+            ]
+            D = np.array(pairs, np.float64).reshape(len(self), len(other))
         if not (D >= 0).all():
+            name = self.function if isinstance(self.function, str) else "the function"
             raise InputError(
-                "Distances are numbers of at least 0, but the function given as metric returned "
+                f"Distances are numbers of at least 0, but {name} given as metric returned "
                 f"{D[~(D >= 0)][0]:g}."
             )
-        return D
+        return np.asarray(D)
 
     def finish(self, powers: Floats) -> Floats:
         return powers
@@ -172,13 +181,19 @@ class FromFunction(Distance):
 
 @dataclass(frozen=True, eq=False)
 class PrecomputedRows(DistanceRows):
-    """Rows of a matrix of distances; the training rows know which column is theirs."""
+    """Rows of a matrix of distances; the training rows know which column is theirs.
 
-    cells: Floats
+    Attributes
+    ----------
+    cells : array (n, n_columns), or sparse with the distances of neighbors alone
+    columns : int array (n,), or None
+    """
+
+    cells: Any
     columns: Integers | None
 
     def __len__(self) -> int:
-        return len(self.cells)
+        return int(self.cells.shape[0])
 
     def take(self, rows: Any) -> Self:
         columns = None if self.columns is None else self.columns[rows]
@@ -186,15 +201,35 @@ class PrecomputedRows(DistanceRows):
 
     def cross_powers(self, other: Self) -> Floats:
         assert other.columns is not None
-        return np.array(self.cells[:, other.columns], np.float64, order="C")
+        cells = self.cells
+        if sparse.issparse(cells):
+            cells = np.full(cells.shape, np.inf)
+            lines = np.repeat(np.arange(len(self)), np.diff(self.cells.indptr))
+            cells[lines, self.cells.indices] = self.cells.data
+        if np.array_equal(other.columns, np.arange(cells.shape[1])):
+            return np.array(cells, np.float64, order="C", copy=cells is self.cells)
+        return np.array(cells[:, other.columns], np.float64, order="C")
 
     def finish(self, powers: Floats) -> Floats:
         return powers
+
+    @property
+    def readable(self) -> Any:
+        """The matrix as `core.tables` reads it, which takes no infinite cells."""
+        if sparse.issparse(self.cells) or not np.isinf(self.cells).any():
+            return self.cells
+        return np.where(np.isinf(self.cells), 0.0, self.cells)
 
 
 @dataclass(frozen=True)
 class Precomputed(Distance):
     """Rows are distances already: to all training rows, which are the columns.
+
+    Notes
+    -----
+    An infinite distance says that two rows are never joined. A sparse matrix has the distances of
+    neighbors alone: those that it does not hold are infinite, but for that of a row to itself,
+    which is 0.
 
     Examples
     --------
@@ -205,53 +240,99 @@ class Precomputed(Distance):
 
     takes: ClassVar[Takes] = "objects"
     is_metric: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = True
 
     def prepare(
         self, X: Any, like: PrecomputedRows | None = None, target: Any = None
     ) -> PrecomputedRows:
         del target
-        table = X.numeric if isinstance(X, Sample) else X
-        if sparse.issparse(table):
-            raise InputError("A precomputed matrix of distances is dense: X.toarray().")
-        try:
-            cells = np.asarray(table, np.float64)
-        except (TypeError, ValueError) as error:
+        cells = _numbers(X.numeric if isinstance(X, Sample) else X)
+        if like is not None:
+            if cells.ndim != 2 or cells.shape[1] != like.cells.shape[1]:
+                raise InputError(
+                    f"Distances to {like.cells.shape[1]} training rows are needed, got shape "
+                    f"{cells.shape}: one row for each new row, one column for each training row."
+                )
+            return PrecomputedRows(_checked(cells), None)
+        if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
             raise InputError(
-                f"A precomputed matrix of distances holds numbers, and this does not: {error}."
-            ) from error
-        if like is None:
-            _check_square(cells)
-            return PrecomputedRows(cells, np.arange(len(cells)))
-        if cells.ndim != 2 or cells.shape[1] != like.cells.shape[1]:
-            raise InputError(
-                f"Distances to {like.cells.shape[1]} training rows are needed, got shape "
-                f"{cells.shape}: one row for each new row, one column for each training row."
+                "A precomputed matrix has the distances of all pairs of training rows, so it is "
+                f"square; got shape {cells.shape}."
             )
-        _check_distances(cells)
-        return PrecomputedRows(cells, None)
+        cells = _checked(cells)
+        _refuse_skew(cells)
+        if sparse.issparse(cells):
+            # What is added to a cell that is not held makes it be held.
+            n, held = cells.shape[0], cells.tocoo()
+            own = np.arange(n)
+            lines, columns = np.append(held.row, own), np.append(held.col, own)
+            numbers = np.append(held.data, np.zeros(n))
+            cells = sparse.csr_array((numbers, (lines, columns)), shape=(n, n))
+        return PrecomputedRows(cells, np.arange(cells.shape[0]))
 
 
-def _check_square(cells: Floats) -> None:
-    if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
+def _numbers(table: Any) -> Any:
+    """A matrix as an array, or as sparse rows."""
+    try:
+        if not sparse.issparse(table):
+            return np.asarray(table, np.float64)
+        cells = sparse.csr_array(table, dtype=np.float64)
+    except (TypeError, ValueError) as error:
         raise InputError(
-            "A precomputed matrix has the distances of all pairs of training rows, so it is "
-            f"square; got shape {cells.shape}."
-        )
-    _check_distances(cells)
-    skew = np.abs(cells - cells.T)
-    if (skew > 1e-8 * np.abs(cells).max(initial=0.0)).any():
-        i, j = np.unravel_index(np.argmax(skew), skew.shape)
-        raise InputError(
-            f"A precomputed matrix of distances is symmetric, but rows {i} and {j} are "
-            f"{cells[i, j]:g} and {cells[j, i]:g} apart. Take the mean of both, or check it."
-        )
+            f"A precomputed matrix of distances holds numbers, and this does not: {error}."
+        ) from error
+    cells.sum_duplicates()
+    return cells
 
 
-def _check_distances(cells: Floats) -> None:
-    wrong = np.argwhere(~(cells >= 0))
+def _checked(cells: Any) -> Any:
+    """Distances that are numbers of at least 0; of a sparse matrix the finite ones alone."""
+    is_sparse = sparse.issparse(cells)
+    numbers = cells.data if is_sparse else cells
+    wrong = np.argwhere(~(numbers >= 0))
     if len(wrong):
-        i, j = wrong[0]
+        i, j = wrong[0] if not is_sparse else (_line_of(cells, wrong), cells.indices[wrong[0, 0]])
         raise InputError(
             f"Distances are numbers of at least 0, but the precomputed one of row {i} and column "
-            f"{j} is {cells[i, j]:g}."
+            f"{j} is {numbers[tuple(wrong[0])]:g}."
         )
+    is_finite = np.isfinite(numbers)
+    refuse_overflow(numbers if is_finite.all() else numbers[is_finite])
+    if is_sparse and not is_finite.all():
+        held = cells.tocoo()
+        kept = held.data[is_finite], (held.row[is_finite], held.col[is_finite])
+        cells = sparse.csr_array(kept, shape=cells.shape)
+    return cells
+
+
+def _line_of(cells: Any, held: Integers) -> int:
+    """The row of the first of some cells that a sparse matrix holds."""
+    return int(np.searchsorted(cells.indptr, held[0, 0], "right")) - 1
+
+
+def _refuse_skew(cells: Any) -> None:
+    """Refuses distances that are not the same both ways."""
+    if cells.shape[0] == 0:
+        return
+    numbers = cells.data if sparse.issparse(cells) else cells
+    largest = float(numbers.max(initial=0.0, where=np.isfinite(numbers)))
+    held, lift = cells, 0.0
+    if sparse.issparse(cells):
+        # A distance of 0 is held, and differs from one that is not.
+        lift = largest or 1.0
+        held = sparse.csr_array((numbers + lift, cells.indices, cells.indptr), cells.shape)
+    with np.errstate(invalid="ignore"):
+        skew = abs(held - held.T)
+    if not sparse.issparse(cells):
+        # Two infinite distances are the same.
+        skew[np.isnan(skew)] = 0.0
+    if not skew.max() > 1e-8 * largest:
+        return
+    i, j = divmod(int(skew.argmax()), cells.shape[0])
+    there, back = (
+        held[a, b] - lift if held[a, b] or not lift else np.inf for a, b in ((i, j), (j, i))
+    )
+    raise InputError(
+        f"A precomputed matrix of distances is symmetric, but rows {i} and {j} are {there:g} and "
+        f"{back:g} apart. Take the mean of both, or check it."
+    )

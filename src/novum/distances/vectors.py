@@ -24,6 +24,7 @@ from novum.distances.column_rows import (
     Finish,
     read_rows,
     refuse_levels,
+    refuse_overflow,
 )
 from novum.distances.missing import ObservedColumn
 from novum.distances.protocol import Distance, Missing
@@ -54,9 +55,11 @@ class VectorDistance(Distance):
         numbers = as_argument(sample.numeric)
         if like is not None:
             numbers = self._moved(numbers, like.terms.factor)
+            refuse_overflow(numbers, self.power)
             return ColumnRows(like.terms, numbers, np.empty((len(numbers), 0), np.int32))
         factor = self._factor(numbers)
         numbers = self._moved(numbers, factor)
+        refuse_overflow(numbers, self.power)
         terms = ColumnTerms(
             sample.schema,
             self.power,
@@ -74,7 +77,9 @@ class VectorDistance(Distance):
             sample = replace(sample, numeric=sparse.csr_array(sample.numeric))
         settings = sample.schema, self.power, self.missing, self.finish
         terms = like.terms if like is not None else ColumnTerms(*settings, (), np.ones(0), ())
-        return SparseRows.of(terms, self._moved_sparse(sample.numeric))
+        rows = SparseRows.of(terms, self._moved_sparse(sample.numeric))
+        refuse_overflow(rows.cells.data, self.power)
+        return rows
 
     def _moved_sparse(self, table: Any) -> Any:
         """The sparse cells between which differences are taken."""
@@ -336,6 +341,7 @@ class Mahalanobis(_Complete):
                 f"The covariance of Mahalanobis is of {self.covariance.shape[0]} columns, but rows "
                 f"have {numbers.shape[1]}. Give one of as many columns."
             )
+        refuse_overflow(numbers)
         S = np.cov(numbers.T, ddof=0).reshape(numbers.shape[1], -1)
         S = S if self.covariance is None else self.covariance
         # As correlations, so that units of columns do not matter.

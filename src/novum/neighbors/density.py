@@ -20,6 +20,7 @@ from novum.core.errors import InputError
 from novum.core.learners import Certificate, Learner, Verdict, fitted, parameter
 from novum.core.runtime import RandomSource, fit_context, fitting, seed_sequence
 from novum.core.tables import check_features, check_sample
+from novum.distances import refuse_overflow
 from novum.numerics import PROFILES, Floats, KernelSums, as_argument, cached_property
 
 # Bandwidths tried first, as powers of two of Silverman's; then the best is refined.
@@ -108,6 +109,7 @@ class KernelDensity(Learner, BaseEstimator):
         del y
         with fitting(self):
             sample = check_sample(self, X, None, sample_weight, target="none")
+            refuse_overflow(sample.numeric)
             self.schema_ = sample.schema
             # A copy, so that later changes of the table do not reach the model.
             self.numbers_ = np.array(sample.numeric, np.float64, order="C")
@@ -130,6 +132,7 @@ class KernelDensity(Learner, BaseEstimator):
         self._check_fitted()
         sample = check_features(self, X)
         queries = as_argument(sample.numeric)
+        refuse_overflow(queries)
         constant = self._log_constant(self.bandwidth_)
         atol = self.atol * float(np.exp(-constant)) if self.atol else 0.0
         sums = self._sums.log_sums(queries, self.kernel, self.bandwidth_, self.rtol, atol)

@@ -198,7 +198,8 @@ class RowIndex:
 
         One radius is that of all queries.
         """
-        radii = np.broadcast_to(radius, len(queries))
+        # What is infinitely far is within no radius.
+        radii = np.minimum(np.broadcast_to(radius, len(queries)), _FAR)
         distances: list[Floats] = []
         rows: list[Integers] = []
         step = max(1, _BLOCK // max(len(self.rows), 1))
@@ -223,7 +224,8 @@ class RowIndex:
     def _within_tree(self, queries: Any, radii: Floats) -> list[tuple[Floats, Integers]]:
         power = queries.terms.power
         # A little more than asked, so that roots rounded down to the radius are not lost.
-        reach = radii if power == 1.0 or np.isinf(power) else radii**power
+        with np.errstate(over="ignore"):
+            reach = radii if power == 1.0 or np.isinf(power) else radii**power
         if queries.terms.finish == "half":
             reach = 2.0 * radii
         elif queries.terms.finish == "arc":

@@ -283,6 +283,8 @@ class NearestNeighbors(RadiusMixin, KNeighborsMixin, BaseEstimator):
     array([1, 0, 1])
     """
 
+    invariances = ("shift", "common_scale")
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keeps the rows.
@@ -306,7 +308,9 @@ def rows_to_keep(model: Any, X: Any, y: Any, target: Literal["none", "numbers"])
         X = np.arange(len(model.objects_), dtype=np.float64)[:, np.newaxis]
     if isinstance(model.metric, str) and model.metric == "precomputed":
         # What is no matrix of distances is said before anything is read as a table.
-        X = Precomputed().prepare(X).cells
+        matrix = Precomputed().prepare(X)
+        sample = check_sample(model, matrix.readable, y, target=target, accept_sparse=True)
+        return replace(sample, numeric=matrix.cells.copy())
     sample = check_sample(model, X, y, target=target, allow_missing=True, accept_sparse=True)
     is_shared = isinstance(X, np.ndarray) and np.may_share_memory(sample.numeric, X)
     if is_shared or sparse.issparse(X):

@@ -172,7 +172,9 @@ class LocalOutlierFactor(NeighborDetector):
     Notes
     -----
     The mean reach of rows that repeat more than k times is 0; it is taken for 1e-10 of the mean
-    over all rows, so that factors do not depend on units.
+    over all rows, so that factors do not depend on units. A row that is infinitely far from one of
+    its k nearest has the factor infinity. Of equally near rows the first are the neighbors, so the
+    order of rows matters where distances are equal.
 
     References
     ----------
@@ -187,6 +189,8 @@ class LocalOutlierFactor(NeighborDetector):
     >>> model.negative_outlier_factor_.round(2).tolist()
     [-0.98, -1.04, -73.37, -0.98]
     """
+
+    invariances = ("shift", "common_scale")
 
     n_neighbors: int = parameter(default=20, at_least=1, kw_only=False)
     contamination: float | str = parameter({"auto"}, default="auto", above=0, at_most=0.5)
@@ -205,13 +209,16 @@ class LocalOutlierFactor(NeighborDetector):
         distances, rows = self._nearest(None, self.n_neighbors_)
         self.reach_ = distances[:, -1]
         means = np.maximum(distances, self.reach_[rows]).mean(axis=1)
-        self.least_reach_ = 1e-10 * float(means.mean()) or 1.0
+        finite = means[np.isfinite(means)]
+        self.least_reach_ = 1e-10 * float(finite.mean() if len(finite) else 0.0) or 1.0
         self.local_density_ = 1.0 / (means + self.least_reach_)
         return self._factors(distances, rows)
 
     def _factors(self, distances: Floats, rows: Integers) -> Floats:
         means = np.maximum(distances, self.reach_[rows]).mean(axis=1)
-        return -self.local_density_[rows].mean(axis=1) * (means + self.least_reach_)
+        near, alone = self.local_density_[rows].mean(axis=1), np.isinf(means)
+        # Fewer than k rows are known to be near: unlike all others, however sparse these are.
+        return -np.where(alone, np.inf, near * np.where(alone, 1.0, means + self.least_reach_))
 
     def _offset(self, scores: Floats) -> float:
         if isinstance(self.contamination, str):

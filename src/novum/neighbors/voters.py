@@ -79,7 +79,7 @@ class Voters(NamedTuple):
                 is_last = self.distances[self.tied[t]] == self.distances[self.tied[t], -1]
                 said[self.tied[t] - start, is_last] = values(self.equals[t]).mean(axis=0)
             said = shared_by_equals(said, distances)
-            if weights in (None, "uniform"):
+            if weights in (None, "uniform") and np.isfinite(distances).all():
                 yield block, np.cumsum(said, axis=1) / np.arange(1, k + 1)[:, np.newaxis]
                 continue
             means = np.empty_like(said)
@@ -231,7 +231,8 @@ class ChosenNeighborsMixin(KNeighborsMixin):
             return Voters(distances, rows, np.zeros(0, np.intp), [])
         last, beyond = distances[:, k - 1], distances[:, k]
         distances, rows = np.ascontiguousarray(distances[:, :k]), np.ascontiguousarray(rows[:, :k])
-        tied = np.flatnonzero(last == beyond)
+        # Beside others what is infinitely far has no votes to share.
+        tied = np.flatnonzero((last == beyond) & (np.isfinite(last) | np.isinf(distances[:, 0])))
         equals: list[Integers] = []
         if len(tied):
             reach = last[tied] * (1 + _EQUAL)
@@ -240,6 +241,9 @@ class ChosenNeighborsMixin(KNeighborsMixin):
                 *self._index.within(asked.take(tied), reach, of_tied), last[tied], strict=True
             )
             equals = [numbers[apart >= d * (1 - _EQUAL)] for apart, numbers, d in near]
+            everybody = np.arange(self.n_samples_fit_)
+            for t in np.flatnonzero(np.isinf(last[tied])):
+                equals[t] = everybody if of_tied is None else np.delete(everybody, of_tied[t])
         return Voters(distances, rows, tied, equals)
 
     def _losses(self, voters: Voters) -> Floats:

@@ -16,7 +16,8 @@ Weights = str | Callable[[Any], Any] | None
 def vote_weights(weights: Weights, distances: Floats) -> Floats:
     """The weights of neighbors, (n_rows, k), by their distances.
 
-    By distance a neighbor counts 1 / d; one at distance 0 decides alone, several share it.
+    By distance a neighbor counts 1 / d; one at distance 0 decides alone, several share it. One that
+    is infinitely far has no vote where others are not.
 
     Examples
     --------
@@ -25,7 +26,12 @@ def vote_weights(weights: Weights, distances: Floats) -> Floats:
            [1.  , 0.5 , 0.25]])
     """
     if weights is None or (isinstance(weights, str) and weights == "uniform"):
-        return np.ones_like(distances)
+        votes = np.ones_like(distances)
+        # A sum tells without a look at each of them.
+        if np.isinf(distances.sum()):
+            votes[np.isinf(distances)] = 0.0
+            votes[(votes == 0.0).all(axis=1)] = 1.0
+        return votes
     if weights == "distance":
         same = distances == 0.0
         with np.errstate(divide="ignore"):

@@ -36,6 +36,10 @@ def minimum_spanning_tree(
     scale : float
         Sums of powers between rows are divided by this.
 
+    Notes
+    -----
+    Where no finite edge is left, infinite ones complete the tree.
+
     Examples
     --------
     >>> edges, lengths = minimum_spanning_tree(np.array([[0.0], [5.0], [1.0]]))
@@ -65,5 +69,11 @@ def minimum_spanning_tree(
         for start in range(0, n, _ROWS):
             stop = min(start + _ROWS, n)
             kernels.shorten(arrays, start, stop, power, scale, floor, parent, nodes, best)
+        n_before = n_edges
         n_edges = kernels.join(parent, best, edges, lengths, n_edges)
+        if n_edges == n_before:
+            # No edge is finite any more.
+            roots = np.unique(parent[parent])
+            edges[n_edges:, 0], edges[n_edges:, 1], lengths[n_edges:] = roots[0], roots[1:], np.inf
+            break
     return np.asarray(order[edges]), lengths
