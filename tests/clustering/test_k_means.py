@@ -169,6 +169,31 @@ def test_callables_give_first_centers() -> None:
         KMeans(3, init=X[:2]).fit(X)
 
 
+@pytest.mark.parametrize("learner", [KMeans, KMedians])
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_matrix])
+def test_rows_of_weight_0_have_the_label_of_their_nearest_center(learner: Any, form: Any) -> None:
+    if learner is KMedians and form is sparse.csr_matrix:
+        return
+    X = groups(40, seed=7)
+    X[:4] += 3.0
+    weights = np.arange(40) % 5 / 2.0
+    model = learner(3, random_state=0).fit(form(X), sample_weight=weights)
+    same = learner(3, random_state=0).fit(form(X[weights > 0]), sample_weight=weights[weights > 0])
+    assert model.labels_.dtype == np.int32
+    assert np.array_equal(model.labels_[weights > 0], same.labels_)
+    assert np.array_equal(model.labels_, same.predict(form(X)))
+    assert np.array_equal(learner(3, random_state=0).fit_predict(X, None, weights), model.labels_)
+    if learner is KMeans:
+        model.partial_fit(form(X), sample_weight=weights)
+        assert np.array_equal(model.labels_, model.predict(form(X)))
+
+
+def test_huge_rows_are_refused_by_answers_too() -> None:
+    model = KMeans(2, random_state=0).fit(groups())
+    with pytest.raises(InputError, match="squares leave the range"):
+        model.predict(np.full((1, 3), 1e170))
+
+
 # --- Missing cells and empty clusters -------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from novum.clustering.numeric_table import numeric_features, numeric_table
+from novum.clustering.numeric_table import counted, numeric_features, numeric_table
 from novum.clustering.starts import Starts
 from novum.core.errors import InputError
 from novum.core.learners import ConvergenceWarning, Learner, fitted, parameter
@@ -93,6 +93,12 @@ class CenterModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         by_rule = 10 if is_random else 1
         # From given centers every restart is the same.
         return by_rule if is_given or self.n_init == "auto" else int(self.n_init)
+
+    def _labels_of_all(self, labels: Codes, X: Any, sample_weight: Any) -> Codes:
+        """Labels of the rows of the table, of which those of weight 0 took no part in the fit."""
+        if counted(sample_weight) is None:
+            return labels
+        return self._nearest(self._features(X))[0]
 
     def _tell_fewer(self, n_different: int) -> None:
         if n_different < self.n_clusters:

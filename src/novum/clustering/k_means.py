@@ -119,8 +119,10 @@ class KMeans(PassesMixin, CenterModel):
     Attributes
     ----------
     cluster_centers_ : array (n_clusters, n_columns)
+        In double precision; `transform` of rows of float32 is float32.
     labels_ : int32 array (n_rows,)
-        Of the rows of `fit`, or of the last `partial_fit`.
+        Of the rows of `fit`, or of the last `partial_fit`; rows of weight 0 have the label of
+        their nearest center.
     inertia_ : float
         The sum of squared distances.
     n_iter_ : int
@@ -182,6 +184,7 @@ class KMeans(PassesMixin, CenterModel):
             self._check_count(sample.n_rows)
             self.schema_ = sample.schema
             (self._fit_sparse if sample.is_sparse else self._fit_rows)(sample)
+            self.labels_ = self._labels_of_all(self.labels_, X, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -204,7 +207,8 @@ class KMeans(PassesMixin, CenterModel):
             self.cluster_centers_ = np.where(together > 0, means, self.cluster_centers_)
             self.cell_weights_ = together
             rows = sample.numeric if sample.is_sparse else as_argument(sample.numeric)
-            self.labels_, squares = self._nearest(rows)
+            labels, squares = self._nearest(rows)
+            self.labels_ = self._labels_of_all(labels, X, sample_weight)
             self.inertia_ = float(sample.weights @ squares)
             self.n_iter_ += 1
             self.certificate_ = Certificate(

@@ -93,9 +93,10 @@ class KMedians(CenterModel):
             warn_if_stopped(solution.certificate, type(self).__name__, stacklevel=4)
             self.schema_, self.certificate_ = sample.schema, solution.certificate
             self.cluster_centers_ = np.array(solution.params)
-            self.inertia_, self.labels_ = solution.value, solution.statistics.labels
+            self.inertia_, labels = solution.value, solution.statistics.labels
             self.n_iter_ = max(1, solution.certificate.iterations or 1)
-            self._tell_fewer(len(np.unique(self.labels_)))
+            self._tell_fewer(len(np.unique(labels)))
+            self.labels_ = self._labels_of_all(labels, X, sample_weight)
         return self
 
     def _nearest(self, X: Floats) -> tuple[Codes, Floats]:
