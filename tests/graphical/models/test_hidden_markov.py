@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import multivariate_normal
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal, norm
 
 from novum.core.errors import InputError
 from novum.core.files import load, save
@@ -173,6 +176,85 @@ def test_long_sequences_neither_vanish_nor_overflow() -> None:
     far = Normals([[0.0], [1.0]], np.ones((2, 1, 1)))
     shifted = HiddenMarkovModel.of([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], far)
     assert np.isfinite(shifted.log_likelihood(np.full(50, 1e6)))
+
+
+def exact_passes(initial: Any, transition: Any, table: Any, codes: Any) -> Any:
+    """Log-likelihood, smoothed states and expected transitions, from tables in parts of 64."""
+    states, last = range(len(initial)), len(codes) - 1
+    ahead = [[initial[j] * table[j][codes[0]] for j in states]]
+    for code in codes[1:]:
+        moved = [sum(ahead[-1][i] * transition[i][j] for i in states) for j in states]
+        ahead.append([moved[j] * table[j][code] for j in states])
+    back = [[1 for _ in states]]
+    for code in reversed(codes[1:]):
+        shown = [table[j][code] * back[0][j] for j in states]
+        back.insert(0, [sum(transition[i][j] * shown[j] for j in states) for i in states])
+    total = sum(ahead[-1])
+    if not total:
+        return -math.inf, None, None
+    smoothed = [
+        [float(Fraction(ahead[t][i] * back[t][i], total)) for i in states] for t in range(last + 1)
+    ]
+    pairs = np.zeros((len(initial), len(initial)))
+    for i, j in product(states, states):
+        shown = [ahead[t][i] * table[j][codes[t + 1]] * back[t + 1][j] for t in range(last)]
+        pairs[i, j] = float(Fraction(transition[i][j] * sum(shown), total))
+    return math.log(total) - 2 * len(codes) * math.log(64), np.array(smoothed), pairs
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_share_is_lost_where_states_cannot_be_returned_to(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 2 + seed % 3
+    later = np.triu(rng.dirichlet(np.ones(n), n)) + 0.05 * np.eye(n)
+    transition = [rng.multinomial(64, row / row.sum()).tolist() for row in later]
+    table = [rng.multinomial(64, row).tolist() for row in rng.dirichlet([0.15] * 3, n)]
+    initial = [64, *[0] * (n - 1)]
+    model = HiddenMarkovModel.of(*(np.array(cells) / 64 for cells in (initial, transition, table)))
+    for _ in range(4):
+        codes = np.repeat(rng.integers(0, 3, 4), rng.integers(1, 260, 4)).tolist()
+        log, smoothed, pairs = exact_passes(initial, transition, table, codes)
+        assert model.log_likelihood(codes) == pytest.approx(log, rel=1e-12)
+        if log == -math.inf:
+            continue
+        assert model.most_probable(codes).log_probability <= log + 1e-12 * abs(log)
+        np.testing.assert_allclose(model.smoothed(codes), smoothed, atol=1e-12)
+        with pytest.warns(UserWarning, match="stopped early"):
+            learned = model.fit(codes, max_iter=1, accelerate=False, tol=0.0)
+        left = pairs.sum(axis=1, keepdims=True)
+        expected = np.divide(pairs, left, out=model.transition.copy(), where=left > 0)
+        np.testing.assert_allclose(learned.transition, expected, atol=1e-12)
+        assert learned.log_likelihood(codes) >= log - 1e-12 * abs(log)
+
+
+def test_numbers_tell_when_a_chain_moved_on() -> None:
+    # Of two states, the second for ever, there is a path for each step at which it is entered.
+    means, spread, stay = np.array([1.0, -3.0]), 0.25, 0.875
+    model = HiddenMarkovModel.of(
+        [1, 0], [[stay, 1 - stay], [0, 1]], Normals(means, np.full(2, spread**2))
+    )
+    steps = np.concatenate([np.full(40, -2.5), [np.nan] * 5, np.full(70, 0.5), [-1e4, 3e4]])
+    logs = np.where(np.isnan(steps), 0.0, norm.logpdf(steps[:, np.newaxis], means, spread).T)
+    entered = np.arange(1, len(steps) + 1)
+    moved = np.where(entered < len(steps), np.log(1 - stay), 0.0)
+    paths = np.array([logs[0, :t].sum() + logs[1, t:].sum() for t in entered])
+    paths += (entered - 1) * np.log(stay) + moved
+    total = logsumexp(paths)
+    assert model.log_likelihood(steps) == pytest.approx(total, rel=1e-12)
+    later = np.array([np.exp(paths[entered > t] - total).sum() for t in range(len(steps))])
+    np.testing.assert_allclose(model.smoothed(steps)[:, 0], later, atol=1e-9)
+    assert paths.max() == pytest.approx(model.most_probable(steps).log_probability, rel=1e-12)
+
+
+@pytest.mark.parametrize("far", [1e160, -1e300])
+def test_numbers_too_large_to_be_squared_are_refused(far: float) -> None:
+    steps = np.array([0.5, 1.5, far, 2.5])
+    with pytest.raises(InputError, match="too large to be squared"):
+        HiddenMarkovModel.learn(steps, 2, random_state=0)
+    near = HiddenMarkovModel.of([0.5, 0.5], np.full((2, 2), 0.5), Normals([0.0, 9.0], [1.0, 1.0]))
+    for ask in (near.log_likelihood, near.smoothed, near.most_probable, near.fit):
+        with pytest.raises(InputError, match="for its density to be a number"):
+            ask(steps)
 
 
 def test_one_state_is_a_law_of_its_own() -> None:

@@ -208,7 +208,16 @@ class Normals:
                 L = np.linalg.cholesky(self.covariances[state][np.ix_(seen, seen)])
                 z = np.linalg.solve(L, (x - self.means[state, seen]).T)
                 size = 2 * np.log(np.diagonal(L)).sum() + seen.sum() * _LOG_2PI
-                logs[rows, state] = -0.5 * ((z**2).sum(axis=0) + size)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    logs[rows, state] = -0.5 * ((z**2).sum(axis=0) + size)
+        far = np.argwhere(~np.isfinite(logs))
+        if len(far):
+            step, state = far[0].tolist()
+            raise InputError(
+                f"Step {step} of a sequence, {observed[step].tolist()}, is too far from the law of "
+                f"state {state} for its density to be a number. Correct it, or mark it missing by "
+                "NaN."
+            )
         return logs
 
     def sums(self, observed: Array, weight: Floats) -> Floats:
@@ -329,7 +338,13 @@ def guessed(sequences: Sequence[Any], n_states: int, rng: np.random.Generator) -
     if np.isnan(rows).all(axis=0).any():
         gone = int(np.flatnonzero(np.isnan(rows).all(axis=0))[0])
         raise InputError(f"Column {gone} of the sequences has no number at all. Leave it out.")
-    means, spread = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
+    with np.errstate(over="ignore"):
+        means, spread = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
+    if not np.isfinite(spread**2).all():
+        raise InputError(
+            f"Numbers of up to {np.nanmax(np.abs(rows)):.3g} are too large to be squared. Divide "
+            "the columns of the sequences by constants, or mark outliers missing by NaN."
+        )
     spread = np.where(spread > 0, spread, 1.0)
     filled = np.where(np.isnan(rows), means, rows)
     centers = filled[rng.choice(len(rows), n_states, replace=len(rows) < n_states)]

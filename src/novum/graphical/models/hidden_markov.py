@@ -227,11 +227,15 @@ class HiddenMarkovModel:
 
     def log_likelihood(self, sequences: Any) -> float:
         """Log-probability (density) of a sequence, or of several; -inf if it is impossible."""
-        return float(sum(self._passed(self._encoded(part))[0] for part in _parts(sequences)))
+        return float(sum(self._passed(self._encoded(part)).value for part in _parts(sequences)))
 
     def filtered(self, sequence: Any) -> Floats:
         """P(state | observations up to the step), (T, n)."""
-        return self._possible(self._encoded(sequence))[1]
+        passed = self._possible(self._encoded(sequence))
+        values, powers = passed.filtered
+        small = ~passed.sums[2]
+        values[small] = np.ldexp(values[small], -512 * np.minimum(powers[small], 4).astype(int))
+        return values
 
     def smoothed(self, sequence: Any) -> Floats:
         """P(state | all observations) of every step, (T, n)."""
@@ -283,21 +287,22 @@ class HiddenMarkovModel:
             raise InputError("A sequence has at least one step, got none.")
         return np.asarray(observed)
 
-    def _passed(self, observed: Array) -> tuple[float, Floats, Floats, Floats]:
-        """Log-likelihood, filtered states, divisors, and the likelihoods of steps."""
+    def _passed(self, observed: Array) -> _Forward:
         logs = self.emission.log_likelihood(observed)
         largest = logs.max(axis=1)
         finite = np.where(np.isfinite(largest), largest, 0.0)
-        likelihood = np.exp(logs - finite[:, np.newaxis])
-        filtered, sums = np.empty_like(likelihood), np.ones(len(logs))
+        logs -= finite[:, np.newaxis]
+        shown = (np.exp(logs), logs)
+        filtered = (np.empty(logs.shape), np.empty(logs.shape))
+        sums = (np.ones(len(logs)), np.empty(len(logs)), np.empty(len(logs), bool))
         start, moves = as_argument(self.initial), as_argument(self.transition)
-        value = _kernels().forward(start, moves, likelihood, filtered, sums)
-        return float(value + finite.sum()), filtered, sums, likelihood
+        value = _kernels().forward(start, moves, shown, filtered, sums)
+        return _Forward(float(value + finite.sum()), filtered, sums, shown)
 
-    def _possible(self, observed: Array) -> tuple[float, Floats, Floats, Floats]:
+    def _possible(self, observed: Array) -> _Forward:
         passed = self._passed(observed)
-        if not np.isfinite(passed[0]):
-            step = int(np.flatnonzero(~(passed[2] > 0))[0])
+        if passed.value == -np.inf:
+            step = int(np.flatnonzero(~(passed.sums[0] > 0))[0])
             raise ImpossibleEvidence(
                 f"The sequence is impossible under the model: no state can show what is seen at "
                 f"step {step} after the steps before it."
@@ -306,11 +311,29 @@ class HiddenMarkovModel:
 
     def _counted(self, observed: Array) -> tuple[float, Floats, Floats]:
         """Log-likelihood, smoothed states, and the expected number of every transition."""
-        value, filtered, sums, likelihood = self._possible(observed)
-        smoothed, pairs = np.empty_like(filtered), np.zeros_like(self.transition)
+        value, filtered, sums, shown = self._possible(observed)
+        smoothed, pairs = np.empty_like(filtered[0]), np.zeros_like(self.transition)
         moves = as_argument(self.transition)
-        _kernels().backward(moves, likelihood, filtered, sums, smoothed, pairs)
+        _kernels().backward(moves, shown, filtered, sums, smoothed, pairs)
         return value, smoothed, pairs
+
+
+class _Forward(NamedTuple):
+    """What a forward pass leaves; the pairs are as its kernel has them.
+
+    Attributes
+    ----------
+    value : float
+        Log-likelihood.
+    filtered : values and powers of states, arrays (T, n)
+    sums : values and powers of what they were divided by, and where there are powers, arrays (T,)
+    shown : likelihoods of steps, divided by the largest of each, and logarithms, arrays (T, n)
+    """
+
+    value: float
+    filtered: tuple[Floats, Floats]
+    sums: tuple[Floats, Floats, Array]
+    shown: tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,13 +370,18 @@ class _BaumWelch(SumProblem[HiddenMarkovModel, _Counts]):
         check_cancelled()
         try:
             value, smoothed, pairs = params._counted(chunk)
-        except ImpossibleEvidence:
+        except InputError:
             if params is self.like:
                 raise
             # Extrapolated too far: the driver turns back from likelihood zero.
             value, smoothed = -np.inf, np.zeros((len(chunk), len(params.states)))
             pairs = np.zeros_like(params.transition)
         shown = params.emission.sums(chunk, smoothed)
+        if not all(np.isfinite(sums).all() for sums in (smoothed, pairs, shown)):
+            raise InputError(
+                "The expected counts of a sequence are not finite: it has numbers too large to be "
+                "squared. Divide all by a constant, or mark outliers missing by NaN."
+            )
         return _Counts(value, smoothed[0], pairs, shown)
 
     def objective(self, params: HiddenMarkovModel, statistics: _Counts, /) -> float:
@@ -363,7 +391,8 @@ class _BaumWelch(SumProblem[HiddenMarkovModel, _Counts]):
     def scale(self, params: HiddenMarkovModel, statistics: _Counts, /) -> float:
         del params
         # Sequences that are certain have the log-likelihood zero, up to the rounding of each step.
-        return max(abs(statistics.value), 1e-5 * float(statistics.pairs.sum() + 1.0))
+        size = abs(statistics.value) if np.isfinite(statistics.value) else 0.0
+        return max(size, 1e-5 * float(statistics.pairs.sum() + 1.0))
 
     def update(self, params: HiddenMarkovModel, statistics: _Counts, /) -> HiddenMarkovModel:
         total = statistics.pairs.sum(axis=1, keepdims=True)
@@ -386,6 +415,8 @@ class _BaumWelch(SumProblem[HiddenMarkovModel, _Counts]):
 
     def from_vector(self, vector: Floats, /) -> HiddenMarkovModel | None:
         """The model of an extrapolated vector; None where it is none."""
+        if not np.isfinite(vector).all():
+            return None
         n = len(self.like.states)
         initial, transition, shown = np.split(vector, [n, n + n * n])
         emission: Any = self.like.emission
@@ -428,7 +459,8 @@ def _baum_welch(
         assert isinstance(counts, _Counts)
         return counts
 
-    with one_blas_thread():
+    # Sums that overflow are refused, and so are extrapolated vectors that do.
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         fitted = fit_sums(
             problem,
             total,
