@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -35,7 +35,7 @@ SCORES = [
 ]
 
 
-@parametrize_with_checks([ConformalClassifier(GaussianNB(), cv=3)], legacy=True)
+@parametrize_with_checks([ConformalClassifier(GaussianNB())], legacy=True)
 def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
@@ -210,3 +210,30 @@ def test_groups_of_new_rows_must_be_known() -> None:
     model = ConformalClassifier(GaussianNB(), cv=3).fit(X, y, groups=np.arange(60) % 2)
     with pytest.raises(InputError, match="group 7 has no calibration row"):
         model.predict_set(X[:1], groups=[7])
+
+
+def test_folds_with_equal_shares_prove_nothing_but_by_class() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = rng.normal(size=(400, 2)) + y[:, None]
+    told = {
+        name: ConformalClassifier(GaussianNB(), **options).fit(X, y).certificate_
+        for name, options in {
+            "stratified": {},
+            "blind": {"cv": KFold(10, shuffle=True, random_state=0)},
+            "class": {"by_class": True},
+            "split": {"method": "split"},
+            "shares": {"method": "split", "target_priors": [0.2, 0.8]},
+        }.items()
+    }
+    assert told["stratified"].value == told["shares"].value == 0
+    assert "equal shares of the classes" in told["stratified"].sentence
+    assert "shares of the classes in the fit are estimates" in told["shares"].sentence
+    assert told["split"].value == 0.9
+    assert 0.5 < told["class"].value < told["blind"].value < 0.8
+
+
+def test_classes_with_fewer_rows_than_folds_are_learned() -> None:
+    X, y = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]], list("aaabbb")
+    model = ConformalClassifier(GaussianNB(), coverage=0.7).fit(X, y)
+    assert model.predict_set(X).shape == (6, 2)

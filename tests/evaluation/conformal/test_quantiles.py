@@ -15,6 +15,7 @@ from novum.evaluation.conformal.quantiles import (
     check_coverage,
     conformal_quantile,
     is_reachable,
+    proved_coverage,
     rows_needed,
 )
 
@@ -56,3 +57,21 @@ def test_the_last_axis_is_that_of_rows() -> None:
 def test_a_coverage_outside_is_refused(coverage: Any) -> None:
     with pytest.raises(InputError, match="between 0 and 1"):
         check_coverage(coverage)
+
+
+def test_the_coverage_that_is_proved() -> None:
+    """Twice a weighted mean of p-values: `1 - 2t` with all folds just at the edge."""
+    one, folds = np.ones(60), np.repeat(np.arange(6), 10)
+    assert proved_coverage("split", 0.9, one, folds) == 0.9
+    assert proved_coverage("jackknife+", 0.9, one, np.arange(60)) == pytest.approx(0.8)
+    assert proved_coverage("jackknife+", 0.4, one, np.arange(60)) == 0
+    # The p-value of a fold of m rows is (d + 1) / (m + 1); the mean by m + 1 counts all d.
+    missed = 0.1 * 61 - 1
+    mean = (missed + 6) / (60 + 6)
+    equal = 1 - 0.2 - (1 - 6 / 60) / 7
+    assert proved_coverage("cross", 0.9, one, folds) == pytest.approx(max(1 - 2 * mean, equal))
+    folds[0] = 5
+    assert proved_coverage("cross", 0.9, one, folds) == pytest.approx(1 - 2 * mean)
+    # Folds of one row are the jackknife+.
+    assert proved_coverage("cross", 0.9, one, np.arange(60)) == pytest.approx(0.8)
+    assert proved_coverage("cross", 0.9, 2 * one, folds) > proved_coverage("cross", 0.9, one, folds)

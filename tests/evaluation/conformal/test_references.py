@@ -39,9 +39,11 @@ def test_left_out_models_are_refits(learner: Any, weighted: bool, d: int) -> Non
     weight = rng.integers(1, 4, 13).astype(float) if weighted else None
     found = left_out_models(learner, X, y, weight)
     for row in range(13):
-        others = np.arange(13) != row
-        own = None if weight is None else weight[others]
-        model = clone(learner).fit(X[others], y[others], sample_weight=own)
+        # One copy of the row, if there are several.
+        own = np.ones(13) if weight is None else weight.copy()
+        own[row] -= 1
+        rows = own > 0
+        model = clone(learner).fit(X[rows], y[rows], sample_weight=own[rows])
         np.testing.assert_allclose(
             found.predictions(new)[:, row], model.predict(new), rtol=1e-6, atol=1e-6
         )
@@ -59,6 +61,35 @@ def test_the_jackknife_by_shortcut_is_that_by_refits() -> None:
         np.testing.assert_allclose(
             quick.predict_interval(X, coverage), slow.predict_interval(X, coverage), atol=1e-9
         )
+
+
+@pytest.mark.parametrize(
+    "learner", [Ridge(0.7), LinearRegression(), KernelRidge(0.3, kernel="rbf"), TheirRidge(0.7)]
+)
+@pytest.mark.filterwarnings("ignore::novum.evaluation.ManyFitsWarning")
+def test_weight_two_is_the_row_twice_and_weight_zero_no_row(learner: Any) -> None:
+    rng = np.random.default_rng(5)
+    X, y = line(17, rng, 2)
+    weight = rng.integers(0, 4, 17)
+    asked: dict[str, Any] = {"method": "jackknife+", "coverage": 0.75}
+    counted = ConformalRegressor(learner, **asked).fit(X, y, sample_weight=weight)
+    rows = np.repeat(np.arange(17), weight)
+    repeated = ConformalRegressor(learner, **asked).fit(X[rows], y[rows])
+    new = rng.normal(size=(6, 2))
+    np.testing.assert_allclose(
+        counted.predict_interval(new), repeated.predict_interval(new), rtol=1e-8, atol=1e-8
+    )
+
+
+def test_a_splitter_divides_the_rows_that_count() -> None:
+    rng = np.random.default_rng(2)
+    X, y = line(40, rng, 2)
+    weight = (rng.random(40) < 0.7).astype(float)
+    kept = weight > 0
+    for cv in (None, 4, KFold(4), KFold(5, shuffle=True, random_state=1)):
+        given = ConformalRegressor(Ridge(), cv=cv).fit(X, y, sample_weight=weight)
+        fewer = ConformalRegressor(Ridge(), cv=cv).fit(X[kept], y[kept])
+        np.testing.assert_allclose(given.predict_interval(X), fewer.predict_interval(X), rtol=1e-9)
 
 
 def test_shortcuts_keep_frames_and_levels() -> None:

@@ -272,3 +272,22 @@ def test_learners_that_cannot() -> None:
         ConformalRegressor(frozen).fit(X, y)
     with pytest.raises(InputError, match="quantiles is a pair of regressors"):
         ConformalRegressor(Ridge(), method="quantile", quantiles=(Ridge(),)).fit(X, y)
+
+
+def test_certificates_say_what_is_proved_and_no_more() -> None:
+    X, y = line(60, np.random.default_rng(0))
+    proved = {}
+    for method in METHODS:
+        model = ConformalRegressor(Ridge(), method=method, quantiles=PAIR, coverage=0.85).fit(X, y)
+        proved[method] = model.certificate_.value
+        assert f"at least {proved[method]:.4g} is proved" in model.certificate_.sentence
+        assert model.certificate_.sentence in repr(model.certificate_)
+    assert proved["split"] == proved["quantile"] == proved["full"] == 0.85
+    assert proved["jackknife+"] == pytest.approx(0.7)
+    assert 0.6 < proved["cross"] < 0.7
+    groups = np.repeat([0, 1], [50, 10])
+    by_group = ConformalRegressor(Ridge(), coverage=0.85).fit(X, y, groups=groups)
+    assert by_group.certificate_.value < proved["cross"]
+    nothing = ConformalRegressor(Ridge(), coverage=0.5, method="jackknife+").fit(X, y)
+    assert nothing.certificate_.details["own_verdict"] == "local"
+    assert "no coverage is proved" in nothing.certificate_.sentence

@@ -164,7 +164,8 @@ class Certificate:
         Objective after each step.
     details : mapping, becomes `Details`
         Anything else worth keeping: `tol` or `relative_tol` (of the gap, both shown in the
-        sentence), `stopped_by`, ranks, restarts.
+        sentence), `stopped_by`, ranks, restarts; `claim` is the sentence where what is proved is
+        no optimum.
     seconds : float
         Wall-clock time; takes no part in equality.
 
@@ -226,8 +227,9 @@ class Certificate:
 
     @property
     def sentence(self) -> str:
-        """The verdict in words, with the number it rests on."""
-        return _SENTENCES[self.verdict](self)
+        """The verdict in words, with the number it rests on; or what is claimed instead."""
+        claim = self.details.get("claim")
+        return _SENTENCES[self.verdict](self) if claim is None else str(claim)
 
     def __repr__(self) -> str:
         rows = _rows(self)
@@ -360,7 +362,8 @@ def _rows(certificate: Certificate) -> list[tuple[str, str]]:
             continue
         rows.append((name.replace("_", " "), _row_text(certificate, name, value)))
     rows.append(("verdict", str(certificate.verdict)))
-    rows.extend((name, _detail_text(value)) for name, value in certificate.details.items())
+    details = certificate.details.items()
+    rows.extend((name, _detail_text(value)) for name, value in details if name != "claim")
     if certificate.seconds is not None:
         rows.append(("seconds", f"{certificate.seconds:.3g}"))
     return rows

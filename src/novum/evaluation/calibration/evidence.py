@@ -22,6 +22,7 @@ def certify(
     *,
     value: float | None = None,
     seconds: float | None = None,
+    claim: str | None = None,
 ) -> Certificate:
     """The certificate of a fit that rests on fitted members.
 
@@ -35,6 +36,8 @@ def certify(
     value : float, optional
         Of the objective.
     seconds : float, optional
+    claim : str, optional
+        What is proved, in words, where that is no optimum.
 
     Examples
     --------
@@ -48,6 +51,8 @@ def certify(
     weakest = max([own, *verdicts], key=_WEAKER.index)
     without = sum(not isinstance(each, Certificate) for each in certificates)
     details: dict[str, Any] = {"members": len(certificates), "own_verdict": str(own)}
+    if claim is not None:
+        details["claim"] = claim
     if without:
         details["members_without_certificate"] = without
     return Certificate(

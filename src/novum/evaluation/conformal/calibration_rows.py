@@ -28,6 +28,7 @@ from novum.core.learners import (
     Certificate,
     Learner,
     SharedFolds,
+    Verdict,
     fitted,
     parameter,
     takes_weights,
@@ -35,12 +36,14 @@ from novum.core.learners import (
 )
 from novum.core.runtime import RandomSource, fitted_model, run_tasks, seed, seed_sequence, stream
 from novum.core.tables import TrainingRows, plain_target, rows_of
-from novum.evaluation.calibration.evidence import kept_invariances
+from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.conformal.quantiles import (
     check_coverage,
     is_reachable,
+    proved_coverage,
     warn_of_few_rows,
 )
+from novum.evaluation.validation.splits import divides_rows
 from novum.numerics import Array, Floats, Mask, Positions
 
 # Folds of "cross" unless told.
@@ -161,12 +164,13 @@ class ConformalLearner(MetaEstimatorMixin, Learner):
         """The folds of "cross" and "jackknife+", with equal shares of classes if there are any."""
         cv = LeaveOneOut() if self.method == "jackknife+" else self.cv
         if cv is None or isinstance(cv, Integral):
-            n_folds = min(_FOLDS if cv is None else int(cv), training.n_rows)
+            most = training.n_rows if labels is None else int(np.bincount(training.target).max())
+            n_folds = max(2, min(_FOLDS if cv is None else int(cv), most))
             draw = seed(self._root(), "folds") % 2**32
             kind = KFold if labels is None else StratifiedKFold
             cv = kind(n_folds, shuffle=True, random_state=draw)
-        elif training.kept is not None:
-            # Other folds name rows as they were given, those of weight zero included.
+        elif training.kept is not None and not divides_rows(cv):
+            # Given folds name rows as they were given, those of weight zero included.
             table, target = training.given
             if labels is not None:
                 target = training.given_classes[target]
@@ -194,9 +198,15 @@ class ConformalLearner(MetaEstimatorMixin, Learner):
         members = unfitted_members(self.learner, len(folds.folds), seed(self._root(), "folds"))
 
         def fit(task: tuple[int, Any]) -> Any:
-            number, (train, _) = task
+            number, (train, test) = task
+            own = weights
+            if self.method == "jackknife+" and weights:
+                # A row of weight two is there twice, and one of the two is left out.
+                rest = weights["sample_weight"].copy()
+                rest[test] = np.maximum(rest[test] - 1.0, 0.0)
+                own, train = {"sample_weight": rest}, np.flatnonzero(rest)
             try:
-                return self._fitted(members[number], training, target, weights, train)
+                return self._fitted(members[number], training, target, own, train)
             except Exception as error:
                 error.add_note(f"This happened in fold {number} (counted from 0).")
                 raise
@@ -249,6 +259,44 @@ class ConformalLearner(MetaEstimatorMixin, Learner):
         given = training.cut({"groups": group_values(groups, training.n_given)})["groups"]
         labels, codes = np.unique(np.asarray(given)[rows], return_inverse=True)
         self.group_labels_, self.calibration_groups_ = labels, codes.astype(np.intp)
+
+    def _certified(
+        self, column: Positions, taxonomy: Positions, fault: str, seconds: float
+    ) -> Certificate:
+        """What is proved, whatever the learner: the coverage in the group where it is least.
+
+        Parameters
+        ----------
+        column : int array of shape (n_calibration,)
+            The fold of each row.
+        taxonomy : int array of shape (n_calibration,)
+            Rows that new rows are compared with.
+        fault : str
+            Why nothing is proved, or nothing.
+        seconds : float
+        """
+        asked, weight = self.coverage, self.calibration_weight_
+        proved = min(
+            proved_coverage(self.method, asked, weight[taxonomy == k], column[taxonomy == k])
+            for k in np.unique(taxonomy)
+        )
+        proved = 0.0 if fault else proved
+        claim = f"a coverage of at least {proved:.4g} is proved"
+        if proved < asked:
+            claim += f", about {asked:.4g} is what stable learners reach"
+        if proved == 0:
+            why = fault or f"{self.method} with so few rows and folds has no bound"
+            claim = (
+                f"no coverage is proved ({why}), about {asked:.4g} is what stable learners reach"
+            )
+        return certify(
+            f"coverage by {self.method}",
+            Verdict.PROVED if proved else Verdict.LOCAL,
+            [self.estimator_],
+            value=proved,
+            seconds=seconds,
+            claim=claim,
+        )
 
     # Steps of a prediction
 

@@ -25,14 +25,14 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.model_selection import KFold
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import Verdict, align_classes, fitted, parameter
+from novum.core.learners import Certificate, align_classes, fitted, parameter
 from novum.core.runtime import check_cancelled, fit_context, fitting, stream
 from novum.core.tables import TrainingRows, checked_rows, n_rows_of, rows_of, said_once
-from novum.evaluation.calibration.evidence import certify
 from novum.evaluation.conformal.calibration_rows import ConformalLearner, FoldModels
 from novum.evaluation.conformal.class_scores import (
     CLASS_SCORES,
@@ -50,7 +50,8 @@ class ConformalClassifier(ClassifierMixin, ConformalLearner):
     """Sets of classes around the predictions of any classifier with probabilities.
 
     `P(y in set) >= coverage` for new rows drawn like those of the fit, whatever their law; for
-    "cross" and "jackknife+" `2 coverage - 1` is proved, and about `coverage` is what they reach.
+    "jackknife+" `2 coverage - 1` is proved, for "cross" somewhat less, and only by class or with
+    `cv=KFold(...)`; about `coverage` is what they reach. `certificate_` says how much is proved.
 
     Parameters
     ----------
@@ -145,12 +146,7 @@ class ConformalClassifier(ClassifierMixin, ConformalLearner):
             self.scores_ = scores[np.arange(len(scores)), self.codes_]
             self._class_ratios()
             self._keep_groups(training, groups, folds.rows)
-            self.certificate_ = certify(
-                f"coverage by {self.method}",
-                Verdict.PROVED,
-                [self.estimator_],
-                seconds=watch.seconds,
-            )
+            self.certificate_ = self._certificate(watch.seconds)
         return self
 
     @said_once()
@@ -201,6 +197,17 @@ class ConformalClassifier(ClassifierMixin, ConformalLearner):
         return members
 
     # Steps
+
+    def _certificate(self, seconds: float) -> Certificate:
+        taxonomy, fault = self.calibration_groups_, ""
+        if self.by_class:
+            taxonomy = taxonomy * len(self.classes_) + self.codes_
+        elif self.target_priors is not None:
+            fault = "the shares of the classes in the fit are estimates"
+        elif self.method == "cross" and not isinstance(self.cv, KFold):
+            # The class of a new row would have a say in which fold it falls into.
+            fault = "folds have equal shares of the classes"
+        return self._certified(self.column_, taxonomy, fault, seconds)
 
     def _refuse_single_rows(self, training: TrainingRows) -> None:
         counts = np.bincount(training.target)

@@ -16,7 +16,8 @@ is infinity.
 References
 ----------
 Vovk, Gammerman and Shafer 2005, "Algorithmic Learning in a Random World"; Tibshirani et al. 2019,
-"Conformal prediction under covariate shift", NeurIPS, for weights.
+"Conformal prediction under covariate shift", NeurIPS, for weights; Barber, Candès, Ramdas and
+Tibshirani 2021, Annals of Statistics 49; Vovk and Wang 2020, Biometrika 107, for folds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.numerics import Floats
+from novum.numerics import Floats, Positions
 
 # Sums of weights are compared up to this part of their total: 0.9 * 10 is 9.
 _ROUNDING = 1e-9
@@ -67,6 +68,48 @@ def is_reachable(weight: Floats, coverage: float, own: float = 1.0) -> bool:
     (True, False)
     """
     return float(weight.sum()) >= reach(weight, coverage, own)
+
+
+def proved_coverage(method: str, coverage: float, weight: Floats, column: Positions) -> float:
+    """The coverage that is proved for new rows drawn like those of the fit.
+
+    With `a = 1 - coverage` it is `1 - a` where rows that no model has seen calibrate, and of the
+    jackknife+ `1 - 2a`. Of K folds of n rows each fold gives a p-value, and twice their mean,
+    weighted by `m_k + 1`, is one too (Vovk and Wang 2020), so that
+
+        1 - 2 (a (n + 1) + K - 1) / (n + K),
+
+    or, if it is more and all folds have equally many rows, `1 - 2a - (1 - K/n) / (K + 1)` (Barber
+    et al. 2021, theorem 4).
+
+    Parameters
+    ----------
+    method : str
+    coverage : float
+    weight : array of shape (n,)
+    column : int array of shape (n,)
+        The fold of each row.
+
+    Examples
+    --------
+    >>> folds = np.repeat(np.arange(10), 100)
+    >>> round(proved_coverage("cross", 0.9, np.ones(1000), folds), 4)
+    0.784
+    >>> round(proved_coverage("jackknife+", 0.9, np.ones(10), np.arange(10)), 4)
+    0.8
+    """
+    if method not in ("cross", "jackknife+"):
+        return coverage
+    n, miss = float(weight.sum()), 1 - coverage
+    sizes = np.bincount(column, weight)
+    sizes = sizes[sizes > 0]
+    K = len(sizes)
+    if method == "jackknife+":
+        return max(0.0, 1 - 2 * miss)
+    bound = 1 - 2 * (miss * (n + 1) + K - 1) / (n + K)
+    if np.ptp(sizes) == 0:
+        bound = max(bound, 1 - 2 * miss - (1 - K / n) / (K + 1))
+    return max(0.0, bound)
 
 
 def conformal_quantile(scores: Floats, weight: Floats, coverage: float, own: float = 1.0) -> Any:

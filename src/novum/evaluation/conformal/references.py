@@ -7,7 +7,8 @@
 with `q` the conformal quantile (`quantiles`), and `m_i` the model of the rows outside the fold of
 row `i`. Folds of many rows are CV+, of single rows the jackknife+. The jackknife+ of ridge
 regression needs no refits: the model without row `i` is also that of all rows with `y_i` replaced
-by what the model without it predicts there, so that all `n` models are one fit to `n` targets.
+by what the model without it predicts there, so that all `n` models are one fit to `n` targets. A
+row of weight two is there twice, and one copy is left out.
 
 References
 ----------
@@ -154,25 +155,31 @@ def left_out_models(learner: Any, table: Any, y: Floats, weight: Floats | None) 
         "Use method='cross'.",
     )
     alone = _left_out_predictions(learner, table, y, weight)
+    # Copies of a row that stay keep their target: the row has the mean of both.
+    share = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0) / weight
     targets = np.repeat(y[:, np.newaxis], len(y), axis=1)
-    np.fill_diagonal(targets, alone)
+    np.fill_diagonal(targets, y - share * (y - alone))
     models = _fits(learner, table, targets, weight)
     return LeftOutResiduals(models, np.arange(len(y)), np.abs(y - alone))
 
 
 def _left_out_predictions(learner: Any, table: Any, y: Floats, weight: Floats | None) -> Floats:
-    """Every row as predicted without it, with all of its weight."""
+    """Every row as predicted without it; without one copy, if its weight is more than one."""
     if isinstance(learner, KernelRidge):
-        left_out = learner.leave_one_out(table, y, weight)
-        if weight is None:
-            return np.asarray(left_out.predictions)
-        # There a copy of a row is left out, here the row: `h` grows from that of one copy.
-        copy = np.minimum(weight, 1.0)
-        errors = left_out.residuals * (1 - left_out.leverages)
-        return np.asarray(y - errors / (1 - left_out.leverages * weight / copy))
-    return np.asarray(
+        return np.asarray(learner.leave_one_out(table, y, weight).predictions)
+    alone = np.asarray(
         cross_fit_predictions(learner, table, y, LeaveOneOut(), sample_weight=weight), np.float64
     )
+    if weight is None or (weight <= 1).all():
+        return alone
+    # With the leverage h the error is e / (1 - h) without the row and e / (1 - h / w) without one
+    # of its w copies.
+    (model,) = _fits(learner, table, y, weight)
+    error, without = y - numbers(model, table), y - alone
+    ratio = np.divide(error, without, out=np.ones(len(y)), where=without != 0)
+    rest = 1 - (1 - ratio) / np.maximum(weight, 1.0)
+    copies = np.divide(error, rest, out=np.zeros(len(y)), where=rest != 0)
+    return np.where(weight > 1, y - copies, alone)
 
 
 def ridge_updates(learner: Any, table: Any, y: Floats, weight: Floats | None) -> RidgeUpdates:

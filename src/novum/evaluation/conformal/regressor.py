@@ -17,10 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from novum.core import files
 from novum.core.errors import InputError, ModelFileError
-from novum.core.learners import ConstantTargetWarning, Verdict, fitted, parameter
+from novum.core.learners import ConstantTargetWarning, fitted, parameter
 from novum.core.runtime import fit_context, fitting
 from novum.core.tables import TrainingRows, checked_rows, n_rows_of, rows_of, said_once
-from novum.evaluation.calibration.evidence import certify
 from novum.evaluation.conformal.calibration_rows import ConformalLearner
 from novum.evaluation.conformal.full_conformal import RidgeUpdates
 from novum.evaluation.conformal.references import (
@@ -48,8 +47,8 @@ class ConformalRegressor(RegressorMixin, ConformalLearner):
     """Intervals around the predictions of any regressor.
 
     `P(y in interval) >= coverage` for new rows drawn like those of the fit, whatever their law; for
-    "cross" and "jackknife+" `2 coverage - 1` is proved, and `coverage` is what they reach but for
-    learners that a single row can turn.
+    "jackknife+" `2 coverage - 1` is proved, for "cross" somewhat less, and `coverage` is what they
+    reach but for learners that a single row can turn. `certificate_` says how much is proved.
 
     Parameters
     ----------
@@ -80,8 +79,9 @@ class ConformalRegressor(RegressorMixin, ConformalLearner):
     -----
     The quantile of `n` scores is the `ceil((n + 1) coverage)`-th smallest; with fewer than
     `coverage / (1 - coverage)` calibration rows intervals are infinite, and a warning says so.
-    A weight counts rows in the quantile too. Missing cells are the learner's matter. "cross" keeps
-    a model for each fold, "jackknife+" and "full" `O(n^2)` numbers.
+    A weight counts rows in the quantile too; of a row of weight two one copy is left out. Missing
+    cells are the learner's matter. "cross" keeps a model for each fold, "jackknife+" and "full"
+    `O(n^2)` numbers.
 
     References
     ----------
@@ -122,12 +122,9 @@ class ConformalRegressor(RegressorMixin, ConformalLearner):
             self._check_rows(training)
             self.reference_, rows = self._reference(training)
             self._keep_groups(training, groups, rows)
-            self.certificate_ = certify(
-                f"coverage by {self.method}",
-                Verdict.PROVED,
-                [self.estimator_],
-                seconds=watch.seconds,
-            )
+            reference = self.reference_
+            folds = reference.column if isinstance(reference, LeftOutResiduals) else rows
+            self.certificate_ = self._certified(folds, self.calibration_groups_, "", watch.seconds)
         if np.ptp(training.target) == 0:
             warnings.warn(
                 f"All targets are {training.target[0]:g}, so that every interval is that one "

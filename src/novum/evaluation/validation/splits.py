@@ -19,11 +19,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import (
+    BaseShuffleSplit,
     GroupKFold,
     KFold,
     LeaveOneOut,
     RepeatedKFold,
     RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
     StratifiedKFold,
     TimeSeriesSplit,
     check_cv,
@@ -45,6 +47,18 @@ from novum.evaluation.validation.split_checks import (
 from novum.numerics import Positions, cached_property
 
 Pair = tuple[Positions, Positions]
+
+_DRAWN = (
+    BaseShuffleSplit,
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
 # Repeats are shuffled by this seed unless one is given: a run can then be repeated and resumed.
 DEFAULT_SEED = 0
@@ -262,6 +276,19 @@ LabelledFolds
     n_repeats = n_repeats if len(parts) % n_repeats == 0 else 1
     n_folds = len(parts) // n_repeats
     return Splits(parts, n_rows, n_repeats, n_folds, _name(splitter, n_repeats, n_folds))
+
+
+def divides_rows(cv: Any) -> bool:
+    """Whether `cv` divides any rows, rather than naming those of one table by their positions.
+
+    Examples
+    --------
+    >>> divides_rows(5), divides_rows(KFold(5)), divides_rows([([0], [1])])
+    (True, True, False)
+    """
+    if cv is None or isinstance(cv, (int, str, RepeatedFolds, NestedFolds)):
+        return True
+    return isinstance(cv, _DRAWN)
 
 
 # --- Plans as values ------------------------------------------------------------------------------
