@@ -4,15 +4,16 @@
     spreading     F = a S F + (1 - a) Y,         S = D^-1/2 W D^-1/2
 
 `W` is the symmetric graph of nearest rows, or a similarity of all pairs; `D` its row sums. Both are
-linear systems with a positive definite matrix,
+linear systems of one kind, for all classes at once,
 
-    (D_uu - W_uu) F_u = W_ul Y_l,                (I - a S) F = (1 - a) Y,
+    (D_uu - W_uu) F_u = W_ul Y_l,                (D - a W) D^-1/2 F = (1 - a) D^1/2 Y,
 
-solved for all classes at once to a residual that the certificate gives: by conjugate gradients, and
-spreading with small `a` by its own equation, step by step from nothing. A row h steps from a label
-has a value of about `a^h`, far below the rounding of the largest, and only sums of what has come
-along paths are right to their own size. Eigenvalues of `I - a S` are at least `1 - a`, so that the
-distance of `F` to the solution is at most that of the residual over `1 - a`.
+which are eliminated without subtraction, or where the graph is large and sparse solved by steps
+that prove their error (`propagation_systems`). Spreading with small `a` goes by its own equation,
+step by step from nothing: a row h steps from a label has a value of about `a^h`, far below the
+rounding of the largest, and only sums of what has come along paths are right to their own size.
+Eigenvalues of `I - a S` are at least `1 - a`, so that the distance of `F` to the solution is at
+most that of the residual over `1 - a`.
 
 References: Zhu and Ghahramani, "Learning from labeled and unlabeled data with label propagation",
 2002; Zhou, Bousquet, Lal, Weston and Schoelkopf, "Learning with local and global consistency",
@@ -22,7 +23,6 @@ References: Zhu and Ghahramani, "Learning from labeled and unlabeled data with l
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
@@ -37,12 +37,13 @@ from novum.core.learners import Certificate, Verdict, fitted, parameter, warn_if
 from novum.core.runtime import check_memory, fit_context, fitting
 from novum.core.tables import check_features, check_partial_classes, plain_target
 from novum.neighbors.nearest import KNeighborsMixin, rows_to_keep
-from novum.numerics import Array, Floats, Mask
+from novum.neighbors.propagation_systems import Solution, reached_rows, solve
+from novum.numerics import Array, Floats, Mask, Positions
 
 # Rows whose similarities to all training rows are held at a time.
 _ROWS = 1_000
 
-# Beyond this `alpha` steps are too many, and values fall off so slowly that rounding does no harm.
+# Beyond this `alpha` steps are too many.
 _BY_STEPS = 0.9
 
 
@@ -132,7 +133,9 @@ class GraphLabels(DecisionMixin, ClassifierMixin, KNeighborsMixin):
         else:
             self._check_room()
             apart = self._index.rows.cross(self._index.rows)
-            graph = np.exp(-self.gamma * apart**2)
+            # Rows infinitely far apart share nothing, unless distances do not count.
+            with np.errstate(over="ignore"):
+                graph = np.exp(-self.gamma * apart**2 if self.gamma else np.zeros(apart.shape))
         if sparse.issparse(graph):
             graph = ((graph + graph.T) * 0.5).tolil()
             graph.setdiag(0.0)
@@ -224,10 +227,10 @@ class LabelPropagation(GraphLabels):
     n_neighbors : int
         Of "knn": other rows that are near to each.
     max_iter : int
-        Steps of conjugate gradients.
+        Steps at most, where steps are taken: see Notes.
     tol : float
-        Residual of the linear system relative to its right-hand side; of spreading relative to the
-        value of every single row.
+        Error of a share at which they end, as far as it is proved; of spreading with `alpha` up to
+        0.9 the largest change of a row relative to its value.
     algorithm, leaf_size, p, metric, metric_params, n_jobs, categorical_features
         As for `NearestNeighbors`: any columns, any distance, missing cells.
 
@@ -239,11 +242,14 @@ class LabelPropagation(GraphLabels):
     transduction_ : array (n_rows,)
         The likeliest label of every training row.
     n_iter_, certificate_, schema_, n_features_in_, feature_names_in_
-        As everywhere; the certificate has the residual.
+        As everywhere; the certificate bounds the distance to the solution.
 
     Notes
     -----
-    A pass over the graph costs O(n k) for k neighbors, "rbf" O(n^2) in time and memory. Rows that
+    Rows without a label are eliminated one by one without subtraction, so that every share is right
+    to nearly all digits, in O(n^2) memory and O(n^3) time. Of a sparse graph with more than 1,000
+    such rows conjugate gradients are tried first, O(n k) a step for k neighbors; where they cannot
+    prove an error of at most `tol`, its components are eliminated if the memory is there. Rows that
     no path connects with a label get the shares of the classes, with a warning. A new row takes the
     mean of the training rows near to it.
 
@@ -258,22 +264,15 @@ class LabelPropagation(GraphLabels):
     def _spread(self, graph: Any, given: Floats, labelled: Mask) -> tuple[Floats, Certificate]:
         known, asked = np.flatnonzero(labelled), np.flatnonzero(~labelled)
         values = given.copy()
-        inner = graph[asked][:, asked]
-        degrees = np.asarray(graph.sum(axis=1)).ravel()[asked]
-        target = np.asarray(graph[asked][:, known] @ given[known])
-        reached = _reached(inner, target.sum(axis=1) > 0)
+        rows = graph[asked]
+        target, inner = np.asarray(rows[:, known] @ given[known]), rows[:, asked]
+        ends = target.sum(axis=1)
+        reached = reached_rows(inner, ends > 0)
         if not reached.all():
-            inner, degrees = inner[reached][:, reached], degrees[reached]
-        target = target[reached]
-
-        def times(F: Floats) -> Floats:
-            return np.asarray(degrees[:, None] * F - inner @ F)
-
-        F, residual, steps = conjugate_gradients(times, target, degrees, self.tol, self.max_iter)
-        values[asked[reached]] = F
-        return values, _certificate(
-            "harmonic labels of a graph", residual, steps, self.tol, None, len(known), len(asked)
-        )
+            inner, target, ends = inner[reached][:, reached], target[reached], ends[reached]
+        solution = solve(inner, ends, target, self.tol, self.max_iter)
+        values[asked[reached]] = solution.values
+        return values, _certificate("harmonic labels of a graph", solution, self.tol, labelled)
 
 
 class LabelSpreading(GraphLabels):
@@ -308,32 +307,33 @@ n_features_in_, feature_names_in_
 
     def _spread(self, graph: Any, given: Floats, labelled: Mask) -> tuple[Floats, Certificate]:
         degrees = np.asarray(graph.sum(axis=1)).ravel()
-        root = 1.0 / np.sqrt(np.where(degrees > 0, degrees, 1.0))
+        degrees = np.where(degrees > 0, degrees, 1.0)
+        reached = np.flatnonzero(reached_rows(graph, labelled))
+        spread = self._solved if self.alpha > _BY_STEPS else self._stepped
+        solution = spread(graph, degrees, given, reached)
+        return solution.values, _certificate(
+            "smooth labels of a graph", solution, self.tol, labelled
+        )
+
+    def _solved(self, graph: Any, degrees: Floats, given: Floats, reached: Positions) -> Solution:
+        """`F = D^1/2 H` with `(D - a W) H = (1 - a) D^1/2 Y`."""
+        values, root = np.zeros_like(given), np.sqrt(degrees)[:, None]
+        ends = (1.0 - self.alpha) * degrees[reached]
+        target = (1.0 - self.alpha) * root[reached] * given[reached]
+        inner = self.alpha * graph[reached][:, reached]
+        solution = solve(inner, ends, target, self.tol, self.max_iter)
+        values[reached] = root[reached] * solution.values
+        distance = solution.distance * float(root.max())
+        return solution._replace(values=values, distance=distance)
+
+    def _stepped(self, graph: Any, degrees: Floats, given: Floats, reached: Positions) -> Solution:
+        """`F <- a S F + (1 - a) Y` from nothing: every step adds what comes along longer paths."""
+        root, target = 1.0 / np.sqrt(degrees), (1.0 - self.alpha) * given
         if sparse.issparse(graph):
             links = sparse.diags_array(self.alpha * root) @ graph @ sparse.diags_array(root)
             links = links.tocsr()
         else:
             links = (self.alpha * root)[:, None] * graph * root
-        target = (1.0 - self.alpha) * given
-        reached = _reached(graph, labelled)
-        if self.alpha > _BY_STEPS:
-            ones, tol = np.ones(len(given)), min(self.tol, 1e-10)
-            F, residual, steps = conjugate_gradients(
-                lambda F: F - links @ F, target, ones, tol, self.max_iter
-            )
-            F[~reached] = 0.0
-        else:
-            F, residual, steps = self._stepped(links, target, reached)
-        rest = float(np.linalg.norm(target + links @ F - F))
-        bound = rest / (1.0 - self.alpha)
-        n = int(labelled.sum())
-        certificate = _certificate(
-            "smooth labels of a graph", residual, steps, self.tol, bound, n, len(given) - n
-        )
-        return F, certificate
-
-    def _stepped(self, links: Any, target: Floats, reached: Mask) -> tuple[Floats, float, int]:
-        """`F <- links F + target` from nothing: every step adds what comes along longer paths."""
         F, residual, steps = target.copy(), np.inf, 0
         while steps < self.max_iter:
             steps += 1
@@ -344,7 +344,8 @@ n_features_in_, feature_names_in_
                 residual = float(((total - before) / total).max())
                 if residual <= self.tol:
                     break
-        return F, residual, steps
+        rest = float(np.linalg.norm(target + links @ F - F))
+        return Solution(F, residual, rest / (1.0 - self.alpha), steps)
 
 
 # --- Labels ---------------------------------------------------------------------------------------
@@ -392,93 +393,25 @@ def without_minus_one(y: Any, learner: str) -> Any:
     return labels
 
 
-# --- Linear systems -------------------------------------------------------------------------------
+# --- Certificates ---------------------------------------------------------------------------------
 
 
-def conjugate_gradients(
-    times: Callable[[Floats], Floats],
-    target: Floats,
-    diagonal: Floats,
-    tol: float,
-    max_iter: int,
-) -> tuple[Floats, float, int]:
-    """Solves `A F = B` with a positive definite `A`, every column of `B` by itself.
-
-    Parameters
-    ----------
-    times : callable
-        `F -> A F`.
-    target : array (n, K)
-    diagonal : array (n,)
-        Of `A`: the preconditioner.
-    tol, max_iter : float, int
-
-    Returns
-    -------
-    F : array (n, K)
-    residual : float
-        Largest `|b - A f| / |b|` of a column, computed from `F` itself.
-    steps : int
-    """
-    F = np.zeros_like(target)
-    size = np.linalg.norm(target, axis=0)
-    size = np.where(size > 0, size, 1.0)
-    if target.size == 0:
-        return F, 0.0, 0
-    inverse = 1.0 / diagonal[:, None]
-    rest, steps = target.copy(), 0
-    direction = inverse * rest
-    product = np.einsum("ij,ij->j", rest, direction)
-    while steps < max_iter:
-        steps += 1
-        image = times(direction)
-        curvature = np.einsum("ij,ij->j", direction, image)
-        step = np.divide(product, curvature, out=np.zeros_like(product), where=curvature > 0)
-        F += step * direction
-        rest -= step * image
-        if (np.linalg.norm(rest, axis=0) <= tol * size).all():
-            # The recursion drifts from the true residual; it decides only if both agree.
-            rest = target - times(F)
-            if (np.linalg.norm(rest, axis=0) <= tol * size).all():
-                break
-        scaled = inverse * rest
-        new = np.einsum("ij,ij->j", rest, scaled)
-        ratio = np.divide(new, product, out=np.zeros_like(new), where=product > 0)
-        direction = scaled + ratio * direction
-        product = new
-    residual = np.linalg.norm(target - times(F), axis=0) / size
-    return F, float(residual.max()), steps
-
-
-def _reached(graph: Any, sources: Mask) -> Mask:
-    """Rows that a path of the graph connects with a source."""
-    if not len(sources):
-        return sources
-    links = sparse.csr_matrix(graph)
-    _, parts = sparse.csgraph.connected_components(links, directed=False)
-    return np.isin(parts, np.unique(parts[sources]))
-
-
-def _certificate(
-    objective: str,
-    residual: float,
-    steps: int,
-    tol: float,
-    bound: float | None,
-    n_labelled: int,
-    n_unlabelled: int,
-) -> Certificate:
-    met = residual <= tol
+def _certificate(objective: str, solution: Solution, tol: float, labelled: Mask) -> Certificate:
+    """What is proved of a solution; where steps were taken, whether they came within `tol`."""
+    is_eliminated = solution.steps == 0
+    met = solution.error <= tol
+    verdict = Verdict.WITHIN_TOLERANCE if met else Verdict.STOPPED_EARLY
+    n_labelled = int(labelled.sum())
     return Certificate(
         objective=objective,
-        verdict=Verdict.WITHIN_TOLERANCE if met else Verdict.STOPPED_EARLY,
-        residual=residual,
-        distance_bound=bound,
-        iterations=steps,
+        verdict=Verdict.PROVED if is_eliminated else verdict,
+        residual=None if is_eliminated else solution.error,
+        distance_bound=solution.distance,
+        iterations=solution.steps,
         details={
-            "stopped_by": "tol" if met else "max_iter",
+            "stopped_by": "elimination" if is_eliminated else "tol" if met else "max_iter",
             "tol": tol,
             "labelled_rows": n_labelled,
-            "unlabelled_rows": n_unlabelled,
+            "unlabelled_rows": len(labelled) - n_labelled,
         },
     )
