@@ -78,3 +78,11 @@ def test_no_name_of_a_door_is_a_module() -> None:
         package = ".".join(door.parent.relative_to(SOURCES.parent).parts)
         names = set(importlib.import_module(package).__all__)
         assert not {path.stem for path in inside} & names, package
+
+
+def test_every_package_is_reached_from_the_top() -> None:
+    import novum
+
+    folders = {path.parent.name for path in SOURCES.glob("*/__init__.py")}
+    assert folders <= set(dir(novum))
+    assert all(getattr(novum, name).__name__ == f"novum.{name}" for name in folders)

@@ -22,6 +22,7 @@ _PACKAGES = (
     "data",
     "decomposition",
     "display",
+    "distances",
     "distributions",
     "ensemble",
     "evaluation",

@@ -14,8 +14,7 @@ from sklearn.exceptions import NotFittedError
 from novum.core import WorkingPoint
 from novum.core.files import registry
 from novum.core.files.registered_names import ESTIMATOR_NAMES
-from novum.linear import LogisticRegression, Ridge
-from novum.mixture import GaussianMixture
+from tests.strategies.every_class import default
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(20, 3)), np.arange(20) % 2
@@ -31,38 +30,21 @@ ASKED = (
 )  # fmt: skip
 
 
-def unfitted(name: str) -> Any:
-    cls = registry.estimator(name)
-    required = [
-        p.name
-        for p in inspect.signature(cls).parameters.values()
-        if p.default is p.empty and p.kind is not p.VAR_KEYWORD
-    ]
-    learner = Ridge() if name.endswith("Regressor") else LogisticRegression()
-    known = {
-        "estimator": learner,
-        "learner": learner,
-        "estimators": [("a", learner)],
-        "steps": [("a", learner)],
-        "param_grid": {},
-        "param_distributions": {},
-        "density": GaussianMixture(),
-        "views": [[0], [1, 2]],
-    }
-    return cls(**{parameter: known[parameter] for parameter in required})
-
-
 def questions() -> Iterator[tuple[str, str]]:
     for module, names in ESTIMATOR_NAMES.items():
         importlib.import_module(module)
         for name in names:
             if name != "ConstantPredictor":
-                yield from ((name, method) for method in ASKED if hasattr(unfitted(name), method))
+                yield from (
+                    (name, method)
+                    for method in ASKED
+                    if hasattr(default(registry.estimator(name)), method)
+                )
 
 
 @pytest.mark.parametrize(("name", "method"), sorted(questions()))
 def test_an_unfitted_model_says_so(name: str, method: str) -> None:
-    model = unfitted(name)
+    model = default(registry.estimator(name))
     if name == "Pipeline" and method == "get_feature_names_out":
         return  # Of a pipeline whose last step has none.
     ask = getattr(model, method)
