@@ -237,6 +237,7 @@ def test_fewer_different_rows_than_clusters_are_told() -> None:
         ([[1.0, 2.0], [np.nan, np.nan]], KMeans(1), "Row 1 has no cell that is known"),
         (pd.DataFrame({"a": ["u", "v"]}), KMeans(1), "column 'a' holds categories"),
         ([[1e200], [2e200]], KMeans(1), "squares leave the range"),
+        ([[1e-200], [2e-200]], KMeans(1), "squares are too small"),
     ],
 )
 def test_bad_input(X: Any, model: Any, message: str) -> None:

@@ -152,6 +152,13 @@ def test_medoids_are_never_infinitely_far_where_that_can_be(seed: int, k: int) -
         assert D[other].min(axis=0) @ weights >= model.inertia_ - 1e-9
 
 
+def test_a_row_far_off_leaves_the_exchanges_an_end() -> None:
+    X = np.r_[groups(30), [[1e130, 0.0, 0.0]]]
+    model = KMedoids(2).fit(X)
+    assert 30 in model.medoid_indices_
+    assert model.inertia_ == pytest.approx(best_medoids(cdist(X[:30], X[:30]), 1, np.ones(30)))
+
+
 def test_restarts_reach_the_best() -> None:
     X = groups(18, 2, 3, seed=3)
     model = KMedoids(3, init="k-medoids++", n_init=10, random_state=0).fit(X)

@@ -194,6 +194,9 @@ def test_rows_nearly_alike_keep_their_small_distance() -> None:
         (lambda: Euclidean().pairwise([[1e150, 0.0]]), "squares leave the range"),
         (lambda: Euclidean().pairwise(sparse.csr_matrix([[-1e150, 0.0]])), "as 1e.150, whose"),
         (lambda: Minkowski(5).pairwise([[1e60]]), "powers of 5 leave the range"),
+        (lambda: Euclidean().pairwise([[1e-150], [0.0]]), "squares are too small for double"),
+        (lambda: Minkowski(5).pairwise([[1e-60], [0.0]]), "powers of 5 are too small"),
+        (lambda: Gower().pairwise([[1e-310, 1.0], [0.0, 2.0]]), "'x0' spreads over 1e-310 only"),
         (lambda: Mahalanobis().pairwise([[1e190], [2.0]]), "squares leave the range"),
         (lambda: Gower().pairwise([[1.7e308], [-1.7e308]]), "sums leave the range"),
         (lambda: as_distance("sqeuclidean").pairwise([[1e190], [0.0]]), "squares leave the range"),
@@ -335,6 +338,8 @@ def test_huge_numbers_are_far_where_nothing_is_squared() -> None:
     assert Chebyshev().pairwise(X)[0].tolist() == [0.0, 2e200, 1e200]
     np.testing.assert_allclose(Cosine().pairwise(X)[0], [0.0, 0.0, 1.0], atol=1e-15)
     assert Gower().pairwise(X)[0, 1] == pytest.approx(1 / 3)
+    np.testing.assert_allclose(Manhattan().pairwise(X[:, :1] / 1e300 / 1e180)[0, 1], 2e-280)
+    assert Euclidean().pairwise(np.zeros((2, 1))).tolist() == [[0.0, 0.0]] * 2
 
 
 # --- Axioms ---------------------------------------------------------------------------------------

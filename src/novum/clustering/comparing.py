@@ -107,18 +107,17 @@ def distance_matrix(rows: DistanceRows, remedy: str = "") -> Floats:
     return out
 
 
-def with_finite(D: Floats, weights: Floats) -> tuple[Floats, float]:
-    """Infinite distances as finite ones that cost more than all others together, and their price.
+def with_finite(D: Floats, weights: Floats) -> Floats:
+    """Infinite distances as finite ones that cost more than all others together.
 
     A sum of distances is then the least where the weight of infinite ones is, and among such by
-    the finite ones. The price is 0 where no distance is infinite.
+    the finite ones.
     """
     infinite = np.isinf(D)
     if not infinite.any():
-        return D, 0.0
+        return D
     largest = float(D.max(where=~infinite, initial=0.0)) or 1.0
-    price = 2.0 * largest * float(weights.sum() / weights.min())
-    return np.where(infinite, price, D), price
+    return np.where(infinite, 2.0 * largest * float(weights.sum() / weights.min()), D)
 
 
 def check_matrix_memory(n: int, remedy: str = "") -> None:

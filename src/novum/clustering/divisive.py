@@ -160,7 +160,7 @@ def _sum_of_squares(X: Floats) -> float:
 
 def _diana(D: Floats) -> list[_Split]:
     """All splits, each of the cluster of largest diameter at its time."""
-    finite, _ = with_finite(D, np.ones(len(D)))
+    finite = with_finite(D, np.ones(len(D)))
     clusters = [(float(D.max()), np.arange(len(D)))]
     splits: list[_Split] = []
     while clusters:

@@ -42,7 +42,7 @@ from novum.core.learners import (
 from novum.core.runtime import fit_context, fitting, seed_sequence, stream
 from novum.core.tables import Sample, Schema, check_features
 from novum.distances import Distance, Precomputed
-from novum.numerics import EPSILON, Codes, Floats, Integers, cached_property
+from novum.numerics import Codes, Floats, Integers, cached_property
 
 # Distances looked at in one call of a kernel.
 _BUDGET = 50_000_000
@@ -182,10 +182,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _runs(self, D: Floats, weights: Floats) -> list[_Run]:
         root = seed_sequence(self.random_state)
-        D, price = with_finite(D, weights)
+        D = with_finite(D, weights)
         is_drawn = isinstance(self.init, str) and self.init != "build"
         return [
-            _exchanged(D, weights, self._begin(D, weights, stream(root, i)), self.max_iter, price)
+            _exchanged(D, weights, self._begin(D, weights, stream(root, i)), self.max_iter)
             for i in range(self.n_init if is_drawn else 1)
         ]
 
@@ -297,8 +297,8 @@ def _built(D: Floats, weights: Floats, k: int) -> Integers:
     return np.array(chosen, np.int64)
 
 
-def _exchanged(D: Floats, weights: Floats, medoids: Integers, max_iter: int, price: float) -> _Run:
-    """Exchanges until none lowers the sum; `price` is that of an infinite distance."""
+def _exchanged(D: Floats, weights: Floats, medoids: Integers, max_iter: int) -> _Run:
+    """Exchanges until none lowers the sum."""
     from novum.clustering import medoid_kernels as kernels
 
     n, k = len(D), len(medoids)
@@ -306,12 +306,12 @@ def _exchanged(D: Floats, weights: Floats, medoids: Integers, max_iter: int, pri
     nearest, distances = np.empty((2, n), np.int64), np.empty((2, n))
     losses, state = np.empty(k), np.zeros(2, np.int64)
     kernels.look_up(D, weights, run.medoids, nearest, distances, losses)
-    step, rounding = max(1, _BUDGET // n), 16.0 * EPSILON * price * float(weights.sum())
+    step = max(1, _BUDGET // n)
     while not run.is_done and run.passes < max_iter:
         for start in range(0, n, step):
             stop = min(start + step, n)
             kernels.exchange(
-                D, weights, start, stop, rounding, run.medoids, nearest, distances, losses, state
+                D, weights, start, stop, run.medoids, nearest, distances, losses, state
             )
             # As many rows as there are without an exchange: none is left.
             run.is_done = bool(state[1] >= n)

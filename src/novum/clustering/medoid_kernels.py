@@ -43,10 +43,10 @@ def look_up(D, weights, medoids, nearest, distances, losses):
 
 
 @kernel(
-    "void(float64[:, ::1], float64[::1], int64, int64, float64, int64[::1], int64[:, ::1], "
+    "void(float64[:, ::1], float64[::1], int64, int64, int64[::1], int64[:, ::1], "
     "float64[:, ::1], float64[::1], int64[::1])"
 )
-def exchange(D, weights, start, stop, rounding, medoids, nearest, distances, losses, state):
+def exchange(D, weights, start, stop, medoids, nearest, distances, losses, state):
     """Tries rows `start` to `stop` as medoids; `state` counts exchanges and rows since the last."""
     n, k = weights.size, medoids.size
     rises = np.empty(k)
@@ -80,7 +80,14 @@ def exchange(D, weights, start, stop, rounding, medoids, nearest, distances, los
             if rises[m] < rises[best]:
                 best = m
         # Less than rounding is no gain, and could go on forever.
-        if rises[best] + gain >= -max(1e-12 * total, rounding):
+        if rises[best] + gain >= -1e-12 * total:
+            continue
+        # Differences of large distances may be rounding alone: the sum itself is not.
+        cost = 0.0
+        for i in range(n):
+            other = distances[1, i] if nearest[0, i] == best else distances[0, i]
+            cost += weights[i] * min(row[i], other)
+        if cost >= (1.0 - 1e-12) * total:
             continue
         medoids[best] = c
         state[0] += 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.tables import Sample, Schema, check_features, check_sample, frame_of, is_frame
-from novum.distances import complete_sparse, refuse_overflow
+from novum.distances import complete_sparse, refuse_overflow, refuse_underflow
 from novum.numerics import Positions, as_argument
 
 
@@ -31,7 +31,9 @@ def numeric_table(
     )
     if sample.is_sparse:
         sample = replace(sample, numeric=complete_sparse(sample.numeric))
-    refuse_overflow(sample.numeric.data if sample.is_sparse else as_argument(sample.numeric))
+    cells = sample.numeric.data if sample.is_sparse else as_argument(sample.numeric)
+    refuse_overflow(cells)
+    refuse_underflow(cells)
     refuse_empty_rows(sample)
     return sample
 

@@ -1,6 +1,7 @@
 from novum.distances.axioms import Violation, check_metric
 from novum.distances.column_rows import ColumnRows
 from novum.distances.column_rows import refuse_overflow as refuse_overflow
+from novum.distances.column_rows import refuse_underflow as refuse_underflow
 from novum.distances.learned import ClassFrequencies, ColumnRanges
 from novum.distances.mixed import Gower, Overlap, ValueDifference
 from novum.distances.names import as_distance, distance_named

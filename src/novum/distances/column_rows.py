@@ -243,15 +243,41 @@ def refuse_overflow(cells: Floats, power: float = 2.0) -> None:
     >>> refuse_overflow(np.array([1e139, np.nan])), refuse_overflow(np.array([1e200]), 1.0)
     (None, None)
     """
-    # Of the largest difference, with room for sums over columns and rows.
-    exponent = 1.0 if np.isinf(power) else 1.0 / power
-    size = float(np.fmax.reduce(np.abs(cells), axis=None, initial=0.0))
-    if size > 0.5 * _LARGEST_POWER**exponent:
+    size, largest = _size(cells), _largest(power)
+    if size > largest:
         what = {1.0: "sums", 2.0: "squares", np.inf: "sums"}.get(power, f"powers of {power:g}")
         raise InputError(
             f"The table has values as large as {size:.3g}, whose {what} leave the range of double "
             "precision. Divide all columns by a power of ten."
         )
+
+
+def refuse_underflow(cells: Floats, power: float = 2.0) -> None:
+    """Refuses a whole table whose differences, raised to a power, are all 0.
+
+    Examples
+    --------
+    >>> refuse_underflow(np.array([0.0, 1e-130])), refuse_underflow(np.array([1e-200]), 1.0)
+    (None, None)
+    """
+    size = _size(cells)
+    if not (power == 1.0 or np.isinf(power)) and 0.0 < size < 1.0 / _largest(power):
+        what = "squares" if power == 2.0 else f"powers of {power:g}"
+        raise InputError(
+            f"The table has no value larger than {size:.3g}, whose {what} are too small for double "
+            "precision. Multiply all columns by a power of ten."
+        )
+
+
+def _size(cells: Floats) -> float:
+    """The largest cell, missing ones left out."""
+    return float(np.fmax.reduce(np.abs(cells), axis=None, initial=0.0))
+
+
+def _largest(power: float) -> float:
+    """Cells up to which powers of differences can be added up, over columns and rows."""
+    exponent = 1.0 if np.isinf(power) else 1.0 / power
+    return float(0.5 * _LARGEST_POWER**exponent)
 
 
 def refuse_sparse(sample: Sample, distance: str) -> None:

@@ -39,7 +39,7 @@ from novum.distances.learned import (
 from novum.distances.missing import ObservedColumn
 from novum.distances.protocol import Distance, Missing, Takes
 from novum.distances.vectors import checked_missing
-from novum.numerics import Array, Floats
+from novum.numerics import SMALLEST_NORMAL, Array, Floats
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,11 @@ class Gower(LearnedDistance):
         weights = _weights(self.weights, schema)
         n_numbers, total = len(ranges.low), weights.sum()
         width = ranges.width
+        for j in np.flatnonzero((width > 0) & (width < SMALLEST_NORMAL * total)):
+            raise InputError(
+                f"Column {[c.name for c in schema.columns if c.kind is Kind.NUMERIC][j]!r} spreads "
+                f"over {width[j]:.3g} only. Multiply it by a power of ten."
+            )
         with np.errstate(divide="ignore"):
             scale = np.where(width > 0, weights[:n_numbers] / (total * width), 0.0)
         tables = []

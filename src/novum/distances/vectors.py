@@ -25,6 +25,7 @@ from novum.distances.column_rows import (
     read_rows,
     refuse_levels,
     refuse_overflow,
+    refuse_underflow,
 )
 from novum.distances.missing import ObservedColumn
 from novum.distances.protocol import Distance, Missing
@@ -60,6 +61,7 @@ class VectorDistance(Distance):
         factor = self._factor(numbers)
         numbers = self._moved(numbers, factor)
         refuse_overflow(numbers, self.power)
+        refuse_underflow(numbers, self.power)
         terms = ColumnTerms(
             sample.schema,
             self.power,
@@ -79,6 +81,8 @@ class VectorDistance(Distance):
         terms = like.terms if like is not None else ColumnTerms(*settings, (), np.ones(0), ())
         rows = SparseRows.of(terms, self._moved_sparse(sample.numeric))
         refuse_overflow(rows.cells.data, self.power)
+        if like is None:
+            refuse_underflow(rows.cells.data, self.power)
         return rows
 
     def _moved_sparse(self, table: Any) -> Any:
