@@ -180,10 +180,62 @@ def test_early_stopping_keeps_the_best_rounds() -> None:
     assert 5 < bag.fit(X, Y).n_estimators_ < 300
 
 
+def test_early_stopping_in_the_words_of_scikit_learn() -> None:
+    model = GradientBoostingRegressor(n_estimators=200, random_state=0)
+    rule = EarlyStopping(0.25, patience=6, tol=1e-7)
+    expected = clone(model).set_params(early_stopping=rule).fit(X, Y)
+    words: dict[str, Any] = {"validation_fraction": 0.25, "n_iter_no_change": 6}
+    for on in ({}, {"early_stopping": True}):
+        same = clone(model).set_params(**words, **on).fit(X, Y)
+        assert same.n_estimators_ == expected.n_estimators_ < 200
+        np.testing.assert_array_equal(same.predict(X), expected.predict(X))
+    assert "duplication" not in model.set_params(**words).invariances
+    assert model.set_params(early_stopping=False).fit(X, Y).n_estimators_ == 200
+    with pytest.raises(InputError, match="Leave n_iter_no_change out"):
+        model.set_params(early_stopping=rule).fit(X, Y)
+
+
+class Watching(SquaredLoss):
+    """Notes the residuals of the rows that leaves were grown from."""
+
+    def leaf_value(self, residuals: Any, weight: Any) -> None:
+        del weight
+        self.met.extend(residuals.tolist())
+
+
+def test_improvements_out_of_bag_are_those_of_rows_that_a_round_has_not_drawn() -> None:
+    loss, weight = Watching(), np.arange(len(Y)) % 3 + 1.0
+    object.__setattr__(loss, "met", [])
+    y = Y + 1e-3 * np.arange(len(Y))
+    model = GradientBoostingRegressor(loss, n_estimators=1, subsample=0.4, random_state=0)
+    model.fit(X, y, sample_weight=weight)
+    before, after = y - model.starts_[0], y - model.predict(X)
+    rest = ~np.isin(before, loss.met)
+    assert rest.sum() == len(Y) - round(0.4 * len(Y))
+    gained = np.average((before**2 - after**2)[rest] / 2, weights=weight[rest])
+    assert model.oob_improvement_ == pytest.approx([gained])
+    # More rounds go on from there, and the rule of the same name judges by their sum.
+    model.set_params(loss="squared_error", n_estimators=30, warm_start=True)
+    assert model.fit(X, y, sample_weight=weight).oob_improvement_.shape == (30,)
+    assert model.oob_improvement_[0] == pytest.approx(gained)
+    model.set_params(warm_start=False, early_stopping=EarlyStopping("out_of_bag", patience=99))
+    model.fit(X, y, sample_weight=weight)
+    kept = model.n_estimators_
+    assert len(model.oob_improvement_) == kept
+    np.testing.assert_allclose(
+        model.certificate_.trace[0] - model.oob_improvement_.cumsum(),
+        model.validation_losses_[:kept],
+    )
+    plain = model.set_params(subsample=1.0, early_stopping=None).fit(X, y)
+    assert not hasattr(plain, "oob_improvement_")
+
+
 def test_early_stopping_out_of_bag_needs_a_bag() -> None:
     rule = EarlyStopping("out_of_bag")
     with pytest.raises(InputError, match="subsample below 1"):
         GradientBoostingRegressor(early_stopping=rule).fit(X, Y)
+    with pytest.raises(InputError, match=r"subsample=0.99 of 20 rows draws all"):
+        GradientBoostingRegressor(early_stopping=rule, subsample=0.99).fit(X[:20], Y[:20])
     with pytest.raises(InputError, match="Hold out a share"):
         AdaBoostClassifier(early_stopping=rule).fit(X, Y > 100)
     with pytest.raises(InputError, match="'out_of_bag'"):

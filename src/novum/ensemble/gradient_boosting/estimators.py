@@ -46,7 +46,10 @@ class GradientBoostingClassifier(DecisionMixin, ClassifierMixin, BoostingModel):
     n_estimators_ : int, rounds that were kept
     feature_importances_ : array (n_columns,)
     validation_losses_ : array
-        Loss after each round on rows not seen, with `early_stopping`.
+        Loss after each round on rows not seen, with early stopping.
+    oob_improvement_ : array (n_estimators_,)
+        With `subsample` below 1, what each round took off the mean loss of the rows that it had not
+        drawn, in the unit of `certificate_.value`; NaN where it had drawn all.
     certificate_ : Certificate
         The training loss, its trace, and what stopped the rounds.
     schema_, n_features_in_, feature_names_in_
@@ -183,8 +186,8 @@ or Loss
     Attributes
     ----------
     forests_ : tuple of Forest, one for each target
-    starts_, losses_, n_estimators_, feature_importances_, validation_losses_, certificate_, \
-schema_, n_features_in_, feature_names_in_
+    starts_, losses_, n_estimators_, feature_importances_, validation_losses_, oob_improvement_, \
+certificate_, schema_, n_features_in_, feature_names_in_
         As for `GradientBoostingClassifier`.
     n_outputs_ : int, targets
 

@@ -90,9 +90,12 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
     interaction_cst : "no_interactions" or list of lists of columns
         Columns that may meet on one way down a tree; those in no list are one more list.
     categorical_features : "auto", "all", None, mask, names or indices
-    early_stopping : EarlyStopping, optional
+    early_stopping : EarlyStopping or bool, optional
         Rows to hold out, or those that a round has not drawn, and how long to wait for a smaller
-        loss on them.
+        loss on them; True is `EarlyStopping(validation_fraction, n_iter_no_change or 10, tol)`, and
+        so is None where `n_iter_no_change` is given.
+    validation_fraction, n_iter_no_change, tol : float or int, int, float
+        What scikit-learn's users write in place of `EarlyStopping`.
     warm_start : bool
         Whether `fit` adds rounds to those of the last fit; they keep to its bins.
     keep_interrupted : bool
@@ -112,7 +115,10 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
     monotonic_cst: Any = parameter("array-like", dict, None, default=None)
     interaction_cst: Any = parameter("array-like", str, None, default=None)
     categorical_features: Any = parameter("array-like", str, None, default="auto")
-    early_stopping: EarlyStopping | None = parameter(default=None)
+    early_stopping: Any = parameter(EarlyStopping, "boolean", None, default=None)
+    validation_fraction: float = parameter(count(), share("neither"), default=0.1)
+    n_iter_no_change: int | None = parameter(default=None, at_least=1)
+    tol: float = parameter(default=1e-7, at_least=0.0)
     warm_start: bool = parameter(default=False)
     keep_interrupted: bool = parameter(default=False)
     verbose: int = parameter("verbose", default=0)
@@ -124,6 +130,7 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()
     validation_losses_: Floats = fitted()
+    oob_improvement_: Floats = fitted()
     n_features_in_: int = fitted()
 
     @abstractmethod
@@ -234,6 +241,20 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
             groups=interaction_groups(self.interaction_cst, rows.schema),
         )
 
+    def _stopping_rule(self) -> EarlyStopping | None:
+        """When rounds end before the last, as one rule."""
+        given, patience = self.early_stopping, self.n_iter_no_change
+        if isinstance(given, EarlyStopping):
+            if patience is not None:
+                raise InputError(
+                    f"early_stopping={given!r} says how long to wait, and n_iter_no_change="
+                    f"{patience} says it too. Leave n_iter_no_change out."
+                )
+            return given
+        if given or (given is None and patience is not None):
+            return EarlyStopping(self.validation_fraction, patience or 10, self.tol)
+        return None
+
     # Scores
 
     def _scores(self, X: Any) -> Floats:
@@ -280,7 +301,7 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
     @property
     def invariances(self) -> tuple[str, ...]:
         """What a fit does not depend on."""
-        if self.subsample < 1.0 or self.early_stopping is not None:
+        if self.subsample < 1.0 or self._stopping_rule() is not None:
             return ("shift", "column_scale")
         return ("shift", "column_scale", "row_order", "duplication")
 

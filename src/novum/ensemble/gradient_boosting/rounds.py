@@ -20,7 +20,7 @@ from novum.ensemble.gradient_boosting.growing import (
     forest_of,
 )
 from novum.ensemble.gradient_boosting.losses import Loss
-from novum.numerics import Bytes, Codes, Floats, Integers, Mask
+from novum.numerics import Bytes, Codes, Floats, Mask
 from novum.trees import CellRows, Forest, forest_sums
 
 # Rows beyond which the training loss is looked at in every tenth round only.
@@ -58,7 +58,7 @@ class Rounds:
         earlier: Sequence[Forest],
     ) -> None:
         self.model, self.rows, self.earlier = model, rows, earlier
-        self.root = seed_sequence(model.random_state)
+        self.root, self.rule = seed_sequence(model.random_state), model._stopping_rule()
         n, self.weight = rows.n_rows, rows.weight
         self.targets = rows.targets.astype(np.float64)
         held = self._held_out()
@@ -84,21 +84,27 @@ class Rounds:
         self.n_earlier = earlier[0].n_trees if earlier else 0
         self.trace: list[float] = []
         self.judged: list[tuple[float, float]] = []
+        self.improvements: list[tuple[float, float]] = []
         self._fit_losses()
 
     def _held_out(self) -> Mask:
-        rule = self.model.early_stopping
+        rule, n = self.rule, self.rows.n_rows
         if rule is None or rule.is_out_of_bag:
-            if rule is not None and self.model.subsample == 1.0:
+            if rule is not None and self._n_drawn(n) == n:
                 raise InputError(
                     "EarlyStopping('out_of_bag') judges by rows that a round has not drawn, and "
-                    "subsample=1.0 draws all. Set subsample below 1, or hold out a share of rows."
+                    f"subsample={self.model.subsample} of {n} rows draws all. Set subsample below "
+                    "1, or hold out a share of rows."
                 )
-            return np.zeros(self.rows.n_rows, bool)
-        codes = np.zeros(self.rows.n_rows, np.int64)
+            return np.zeros(n, bool)
+        codes = np.zeros(n, np.int64)
         if self.rows.classes is not None:
             codes = self.rows.targets[:, 0]
         return rule.held_out(codes, stream(self.root, "validation"))
+
+    def _n_drawn(self, n: int) -> int:
+        """How many of n rows a round draws."""
+        return max(1, round(self.model.subsample * n))
 
     def _of(self, part: int) -> slice:
         """The outputs of one target."""
@@ -108,19 +114,22 @@ class Rounds:
 
     def run(self, progress: Any) -> str:
         """All rounds, or as many as it takes; what ended them."""
-        model, rule = self.model, self.model.early_stopping
+        model, rule = self.model, self.rule
         best = None if rule is None else BestRound(rule)
+        if model.subsample < 1.0:
+            self.row_losses = self._values(slice(None))
         self.trace.append(self._training_loss())
         try:
             for number in range(self.n_earlier, model.n_estimators):
                 check_cancelled()
                 drawn = self._drawn(number)
-                before = self._judged_values(drawn)
                 is_still = self._round(drawn)
                 if self.rows.n_rows <= _MANY_ROWS or number % 10 == 9:
                     self.trace.append(self._training_loss())
+                if drawn is not None:
+                    self._note_improvement(drawn)
                 if best is not None:
-                    self._judge(before, drawn)
+                    self._judge()
                     if best.is_over(-self.judged[-1][0]):
                         return "early stopping"
                 if progress.advance():
@@ -141,7 +150,7 @@ class Rounds:
             return None
         from novum.ensemble.gradient_boosting.tree_kernels import draw_rows
 
-        drawn = np.empty(max(1, round(self.model.subsample * len(self.seen))), np.int32)
+        drawn = np.empty(self._n_drawn(len(self.seen)), np.int32)
         draw_rows(self.row_key, number, self.seen, drawn)
         return drawn
 
@@ -222,35 +231,32 @@ class Rounds:
         weight = self.weight[seen]
         return float((self._values(seen) * weight).sum() / weight.sum())
 
-    def _judges(self, drawn: Codes | None) -> Integers:
-        """The rows that judge a round."""
-        if drawn is None or len(self.held):
-            return self.held
-        return np.setdiff1d(self.seen, drawn, assume_unique=True)
+    def _note_improvement(self, drawn: Codes) -> None:
+        """Notes what the round takes off the loss of the rows that it has not drawn."""
+        before, self.row_losses = self.row_losses, self._values(slice(None))
+        rest = np.zeros(self.rows.n_rows, bool)
+        rest[self.seen] = True
+        rest[drawn] = False
+        gained = before[rest] - self.row_losses[rest]
+        self.improvements.append(_mean_and_error(gained, self.weight[rest]))
 
-    def _judged_values(self, drawn: Codes | None) -> Floats:
-        """The loss of the rows that will judge a round, before it."""
-        rule = self.model.early_stopping
-        is_asked = rule is not None and rule.is_out_of_bag
-        return self._values(self._judges(drawn)) if is_asked else np.empty(0)
-
-    def _judge(self, before: Floats, drawn: Codes | None) -> None:
+    def _judge(self) -> None:
         """Notes the loss on rows that a round has not seen, and its standard error.
 
         Of rows out of bag, which earlier rounds have seen, only what this round takes off counts.
         """
-        rows = self._judges(drawn)
-        values, weight = self._values(rows), self.weight[rows]
-        if not len(before):
-            self.judged.append(_mean_and_error(values, weight))
+        assert self.rule is not None
+        if not self.rule.is_out_of_bag:
+            held = self.held
+            self.judged.append(_mean_and_error(self._values(held), self.weight[held]))
             return
-        mean, error = _mean_and_error(values - before, weight)
+        gain, error = self.improvements[-1]
         last, last_error = self.judged[-1] if self.judged else (self.trace[0], 0.0)
-        self.judged.append((last + mean, float(np.hypot(last_error, error))))
+        self.judged.append((last - gain, float(np.hypot(last_error, error))))
 
     def _kept(self) -> int:
         """Rounds to keep: up to the least loss on rows not seen, or one standard error from it."""
-        rule = self.model.early_stopping
+        rule = self.rule
         if rule is None or not self.judged:
             return len(self.trees[0])
         losses = np.array([loss for loss, _ in self.judged])
@@ -269,6 +275,10 @@ class Rounds:
         model.forests_, model.starts_ = tuple(forests), self.starts
         model.losses_ = tuple(self.losses)
         model.validation_losses_ = np.array([loss for loss, _ in self.judged])
+        gained = model.__dict__.pop("oob_improvement_", np.full(self.n_earlier, np.nan))
+        if model.subsample < 1.0:
+            gained = [*gained[: self.n_earlier], *(gain for gain, _ in self.improvements[:kept])]
+            model.oob_improvement_ = np.array(gained)
         asked = stopped_by in ("callback", "interrupt")
         model.certificate_ = Certificate(
             objective=f"{type(self.losses[0]).__name__}, lowered one tree at a time",
@@ -282,7 +292,9 @@ class Rounds:
 
 
 def _mean_and_error(values: Floats, weight: Floats) -> tuple[float, float]:
-    """The weighted mean and its standard error."""
+    """The weighted mean and its standard error; of no values NaN."""
+    if not len(values):
+        return np.nan, np.nan
     mean = float(np.average(values, weights=weight))
     spread = float(np.average((values - mean) ** 2, weights=weight))
     return mean, sqrt(spread / max(len(values) - 1, 1))
