@@ -79,6 +79,13 @@ def test_a_cell_of_a_database_has_a_longest_length(tmp_path: Path) -> None:
         read(path)
 
 
+def test_a_name_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    path = sqlite(tmp_path / "t.db", "select 1 as ward")
+    path.write_bytes(path.read_bytes().replace(b"ward", b"w\xffrd"))
+    with pytest.raises(FileFormatError, match="cannot be read as a DuckDB or SQLite file"):
+        read(path)
+
+
 # --- Excel ----------------------------------------------------------------------------------------
 
 

@@ -65,7 +65,7 @@ class DatabaseSource(HeldSource):
                     )
                 )
                 return self._answered(base, sql)
-        except (sqlite3.Error, sqlite3.Warning) as error:
+        except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
             raise self._refused(error) from None
 
     def _of_duckdb(self) -> TextColumns:
