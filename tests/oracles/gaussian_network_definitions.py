@@ -6,7 +6,7 @@ import itertools
 import math
 
 import numpy as np
-from scipy.special import multigammaln
+from scipy.special import logsumexp, multigammaln, softmax
 from scipy.stats import multivariate_normal
 
 from novum.graphical import ConditionalGaussianNetwork
@@ -39,30 +39,30 @@ def joint_cases(network: ConditionalGaussianNetwork):
 
 def log_density(network: ConditionalGaussianNetwork, given: dict) -> float:
     """Of what is given, by summing over all configurations."""
-    total = 0.0
-    for full, chance, numeric, mean, sigma in joint_cases(network):
-        total += chance * _density(network, given, full, numeric, mean, sigma)
-    return math.log(total)
+    return float(logsumexp([_log_density(network, given, *case) for case in joint_cases(network)]))
 
 
-def _density(network, given, full, numeric, mean, sigma) -> float:
+def _log_density(network, given, full, chance, numeric, mean, sigma) -> float:
+    """Of what is given, in one case, with the probability of the case."""
     for i, state in full.items():
         name = network.names[i]
         if name in given and network.axis(i).states[state] != given[name]:
-            return 0.0
+            return -math.inf
+    log = math.log(chance) if chance > 0 else -math.inf
     known = [k for k, i in enumerate(numeric) if network.names[i] in given]
     if not known:
-        return 1.0
+        return log
     values = [given[network.names[numeric[k]]] for k in known]
-    return float(multivariate_normal(mean[known], sigma[np.ix_(known, known)]).pdf(values))
+    law = multivariate_normal(mean[known], sigma[np.ix_(known, known)], allow_singular=True)
+    return log + float(law.logpdf(values))
 
 
 def moments_given(network: ConditionalGaussianNetwork, name: str, given: dict):
     """Mean and variance of a number, or the shares of a state, given what is known."""
     place = network.graph.places[name]
-    parts, weights = [], []
+    parts, logs = [], []
     for full, chance, numeric, mean, sigma in joint_cases(network):
-        weights.append(chance * _density(network, given, full, numeric, mean, sigma))
+        logs.append(_log_density(network, given, full, chance, numeric, mean, sigma))
         if not network.is_numeric[place]:
             parts.append(np.eye(network.card(place))[full[place]])
             continue
@@ -72,7 +72,7 @@ def moments_given(network: ConditionalGaussianNetwork, name: str, given: dict):
         gain = np.linalg.solve(sigma[np.ix_(known, known)], sigma[known, own])
         centre = mean[own] + gain @ shift
         parts.append((centre, sigma[own, own] - gain @ sigma[known, own] + centre**2))
-    shares = np.array(weights) / sum(weights)
+    shares = softmax(logs)
     answer = shares @ np.array(parts)
     if not network.is_numeric[place]:
         return answer

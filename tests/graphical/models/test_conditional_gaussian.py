@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 from novum.core.errors import InputError, MemoryLimitError
 from novum.core.files import load, save
-from novum.distributions import StateAxis
+from novum.distributions import ImpossibleEvidence, StateAxis
 from novum.graphical import (
     ConditionalGaussianNetwork,
     Dag,
@@ -73,6 +73,64 @@ def test_answers_equal_enumeration(seed: int) -> None:
             else:
                 expected = moments_given(network, name, given)
                 assert (law.mean, law.variance) == pytest.approx(expected, rel=1e-8)
+
+
+def spread_out(network: ConditionalGaussianNetwork, seed: int) -> ConditionalGaussianNetwork:
+    """The same graph with laws of very different spreads, far apart."""
+    rng = np.random.default_rng(seed)
+    nodes = [
+        node
+        if isinstance(node, Tabular)
+        else LinearGaussian(
+            100 * rng.normal(size=np.shape(node.intercept)),
+            node.coefficients,
+            10.0 ** rng.uniform(-2, 4, np.shape(node.variance)),
+        )
+        for node in network.nodes
+    ]
+    return ConditionalGaussianNetwork(network.graph, tuple(nodes))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_densities_may_be_as_far_apart_as_they_like(seed: int) -> None:
+    network = spread_out(random_network(seed), seed)
+    other = spread_out(random_network(seed), seed + 100)
+    for case in range(3):
+        # Drawn from other laws: what is given is far from the nearest case, or rules it out.
+        given = some_given(other, case)
+        log = log_density(network, given)
+        assert network.log_evidence(given) == pytest.approx(log, rel=1e-9)
+        for name in (n for n in network.names if n.startswith("d") and n not in given):
+            expected = moments_given(network, name, given)
+            np.testing.assert_allclose(
+                network.query(name, given).probabilities, expected, atol=1e-7
+            )
+
+
+def test_states_that_cannot_be_are_named_without_the_numbers() -> None:
+    kind = StateAxis("kind", ("cat", "dog"))
+    voice = Tabular(StateAxis("voice", ("meow", "bark")), (kind,), [[1.0, 0.0], [0.0, 1.0]])
+    coat = Tabular(StateAxis("coat", ("long", "short")), (kind,), [[0.6, 0.4], [0.3, 0.7]])
+    network = ConditionalGaussianNetwork(
+        Dag.from_edges([("kind", "voice"), ("kind", "coat"), ("kind", "weight")]),
+        (
+            Tabular(kind, (), [0.5, 0.5]),
+            voice,
+            coat,
+            LinearGaussian([4.0, 30.0], np.zeros((2, 0)), [0.01, 0.01]),
+        ),
+    )
+    # The weight is that of a dog, and still only cats meow.
+    law = network.query("coat", {"voice": "meow", "weight": 29.0})
+    assert law.probabilities.tolist() == pytest.approx([0.6, 0.4])
+    for weighed in ({}, {"weight": 17.0}, {"weight": 29.0}):
+        impossible = {"kind": "cat", "voice": "bark", **weighed}
+        assert network.log_evidence(impossible) == -math.inf
+        with pytest.raises(ImpossibleEvidence, match="0: 'kind' = 'cat', 'voice' = 'bark' cannot"):
+            network.query("coat", impossible)
+    with pytest.raises(InputError, match="What is given of 'weight' is too far"):
+        network.query("coat", {"weight": 1e200})
+    assert network.log_density({"weight": 1e200}) == -math.inf
 
 
 @pytest.mark.parametrize("seed", [1, 4])

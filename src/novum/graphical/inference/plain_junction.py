@@ -179,6 +179,31 @@ class LogJunctionTree(PlainJunctionTree):
 
 
 @dataclass(frozen=True)
+class LogTables(PlainJunctionTree):
+    """`PlainJunctionTree` for a model whose tables and likelihoods are given as logarithms."""
+
+    def propagation(self, model: ModelArrays, evidence: Evidence) -> type[Propagation]:
+        del model, evidence
+        return LogTablePropagation
+
+    def _collected(
+        self,
+        model: ModelArrays,
+        evidence: Evidence,
+        potentials: Sequence[Potential],
+        last: Sequence[int] = (),
+    ) -> Propagation:
+        tables = [potential for potential in potentials if potential[0]]
+        run = super()._collected(model, evidence, tables, last)
+        # The others have no variable left.
+        run.log_total += sum(float(table) for scope, table in potentials if not scope)
+        return run
+
+    def _contradicts_elsewhere(self, model: ModelArrays, evidence: Evidence) -> bool:
+        return self.log_evidence(model, evidence) == -math.inf
+
+
+@dataclass(frozen=True)
 class VariableElimination(PlainJunctionTree):
     """`PlainJunctionTree` asked for one posterior at a time, each from what it depends on.
 
@@ -409,6 +434,13 @@ class LogPropagation(Propagation):
 
     def _numbers(self, table: Floats) -> Floats:
         return from_logs(table)[0]
+
+
+class LogTablePropagation(LogPropagation):
+    """The same for factors that are logarithms already."""
+
+    def _entries(self, table: Floats) -> Floats:
+        return table
 
 
 def _distribution(belief: Floats, scope: Scope, kept: Scope) -> Floats:

@@ -3,6 +3,10 @@
 The known numbers of each part (`gaussian_parts`) say something about its switches: one table, which
 joins the network of the discrete nodes as a further node that was seen. A number is then a mixture
 over the switches of its own part.
+
+Densities of different cases may be as far apart as they like, and the states that are given may
+rule out the nearest case. Where their ratios are too small for a double, the tables over the
+switches and those of the discrete nodes are summed as logarithms.
 """
 
 from __future__ import annotations
@@ -10,14 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from novum.core.errors import InputError
-from novum.core.text import label_text
-from novum.distributions import Normal, StateAxis
-from novum.graphical.models.arrays import UNKNOWN
+from novum.core.text import label_text, listed
+from novum.distributions import ImpossibleEvidence, Normal, StateAxis
+from novum.graphical.inference.plain_junction import LogTables
+from novum.graphical.models.arrays import NO_HEAD, UNKNOWN, Evidence, ModelArrays
 from novum.graphical.models.bayesian_network import BayesianNetwork
 from novum.graphical.models.conditional import Tabular
 from novum.graphical.models.gaussian_parts import (
@@ -29,7 +34,7 @@ from novum.graphical.models.gaussian_parts import (
 )
 from novum.graphical.models.normal_mixture import MixtureOfNormals
 from novum.graphical.models.questions import check_mapping, states_given
-from novum.numerics import Floats, Integers
+from novum.numerics import Floats, Integers, cached_property
 
 if TYPE_CHECKING:
     from novum.graphical.models.answers import Posterior
@@ -40,6 +45,8 @@ if TYPE_CHECKING:
 MOST_TOGETHER = 4096
 # Numbers of a block of rows.
 BLOCK = 2**20
+# Logarithms of ratios of densities below this leave the range of doubles once they are multiplied.
+LEAST_LOG = -660.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +57,17 @@ class KnownNetwork:
     given: Mapping[str, Any]
     numbers: Floats
     fixed: frozenset[int]
-    discrete: BayesianNetwork
-    evidence: dict[str, Any]
-    log_scale: float
-
-    # The state of a table of what known numbers say, in place of a node's own.
-    _SEEN: ClassVar[tuple[bool, bool]] = (True, False)
+    discrete_given: dict[str, Any]
+    # What the known numbers of each part say of its switches: logarithms, the largest 0.
+    tables: tuple[tuple[tuple[int, ...], Floats], ...] = ()
+    log_scale: float = 0.0
 
     @classmethod
     def of(
         cls, network: ConditionalGaussianNetwork, given: Mapping[str, Any] | None
     ) -> KnownNetwork:
         named = check_mapping(given, "given")
-        numbers, fixed, evidence = np.zeros((1, len(network.names))), set(), {}
+        numbers, fixed, states = np.zeros((1, len(network.names))), set(), {}
         for name, value in named.items():
             place = network.place(name)
             if network.is_numeric[place]:
@@ -70,26 +75,23 @@ class KnownNetwork:
                 fixed.add(place)
             else:
                 states_given(network.axis(place), value)
-                evidence[name] = value
-        empty = cls(network, named, numbers, frozenset(fixed), network.discrete, evidence, 0.0)
-        made, scale = list(network.discrete.conditionals), 0.0
+                states[name] = value
+        empty = cls(network, named, numbers, frozenset(fixed), states)
+        tables, scale = [], 0.0
         for part in parts_of(network, needed_numbers(network, fixed), fixed):
-            states, cards = empty.cases(part, "What the known numbers say")
-            logs = part_moments(network, part, states, numbers).log_likelihood[0]
+            cases, cards = empty.cases(part, "What the known numbers say")
+            logs = part_moments(network, part, cases, numbers).log_likelihood[0]
             top = float(logs.max())
+            if logs.min() == -np.inf:
+                names = listed([network.names[part.nodes[k]] for k in part.known])
+                raise InputError(
+                    f"What is given of {names} is too far from its law for the density to be a "
+                    "number. Check what is given, or leave it out."
+                )
             scale += top
-            if not part.switches:
-                continue
-            share = np.exp(logs - top).reshape(cards)
-            name = f"seen {len(made)}"
-            while name in network.graph.places:
-                name += "_"
-            axes = tuple(network.axis(s) for s in part.switches)
-            table = np.stack([share, 1.0 - share], axis=-1)
-            table.flags.writeable = False
-            made.append(Tabular.trusted(StateAxis(name, cls._SEEN), axes, table))
-            evidence = {**evidence, name: True}
-        return replace(empty, discrete=BayesianNetwork(made), evidence=evidence, log_scale=scale)
+            if part.switches:
+                tables.append((part.switches, (logs - top).reshape(cards)))
+        return replace(empty, tables=tuple(tables), log_scale=scale)
 
     def cases(self, part: Part, what: str) -> tuple[Integers, tuple[int, ...]]:
         """States of all nodes, for each configuration of a part's switches, and their numbers."""
@@ -101,13 +103,83 @@ class KnownNetwork:
 
     @property
     def log_evidence(self) -> float:
-        if not len(self.discrete):
+        discrete, given = self._discrete
+        if not len(discrete):
             return self.log_scale
-        return self.log_scale + self.discrete.log_evidence(self.evidence)
+        if self._is_wide:
+            return self.log_scale + LogTables().log_evidence(*self._in_logs)
+        return self.log_scale + discrete.log_evidence(given)
 
-    def states(self, place: int) -> Posterior:
-        """The posterior of a discrete node."""
-        return self.discrete.query(self.network.names[place], given=self.evidence)
+    def states(self, *places: int) -> Posterior:
+        """The posterior of some discrete nodes."""
+        from novum.graphical.models.answers import Posterior
+
+        network = self.network
+        names = [network.names[place] for place in places]
+        try:
+            if not self._is_wide:
+                discrete, given = self._discrete
+                return discrete.query(*names, given=given)
+            asked = [network.discrete.places[name] for name in names]
+            beliefs = LogTables().joint(*self._in_logs, asked)
+            return Posterior.of(tuple(network.axis(place) for place in places), beliefs)
+        except ImpossibleEvidence:
+            # Densities are above zero, so the given states contradict each other without them.
+            return network.discrete.query(*names, given=self.discrete_given)
+
+    @cached_property
+    def _is_wide(self) -> bool:
+        """Whether a ratio of densities that may matter is too small for a double."""
+        network = self.network
+        for switches, logs in self.tables:
+            axes = [network.axis(s) for s in switches]
+            left = [
+                states_given(axis, self.discrete_given[axis.name])
+                if axis.name in self.discrete_given
+                else range(len(axis.states))
+                for axis in axes
+            ]
+            if logs[np.ix_(*left)].min() < LEAST_LOG:
+                return True
+        return False
+
+    @cached_property
+    def _discrete(self) -> tuple[BayesianNetwork, dict[str, Any]]:
+        """The discrete nodes with a further one, which was seen, for each table."""
+        network = self.network
+        made, given = list(network.discrete.conditionals), dict(self.discrete_given)
+        for switches, logs in self.tables:
+            name = f"seen {len(made)}"
+            while name in network.graph.places:
+                name += "_"
+            axes = tuple(network.axis(s) for s in switches)
+            share = np.exp(logs)
+            table = np.stack([share, 1.0 - share], axis=-1)
+            table.flags.writeable = False
+            made.append(Tabular.trusted(StateAxis(name, (True, False)), axes, table))
+            given[name] = True
+        return BayesianNetwork(made), given
+
+    @cached_property
+    def _in_logs(self) -> tuple[ModelArrays, Evidence]:
+        """The discrete nodes and the tables with logarithms in place of numbers."""
+        discrete = self.network.discrete
+        model, evidence = discrete.known(self.discrete_given, None, None)
+        scopes = [[discrete.places[self.network.names[s]] for s in t[0]] for t in self.tables]
+        sizes = [logs.size for _, logs in self.tables]
+        with np.errstate(divide="ignore"):
+            soft = {v: np.log(weights) for v, weights in evidence.likelihoods.items()}
+            own = np.log(model.tables)
+        ends = model.scope_starts[-1] + np.cumsum([len(scope) for scope in scopes])
+        joined = replace(
+            model,
+            scope_starts=np.append(model.scope_starts, ends),
+            scopes=np.append(model.scopes, np.concatenate(scopes)),
+            table_starts=np.append(model.table_starts, model.table_starts[-1] + np.cumsum(sizes)),
+            tables=np.concatenate([own, *(logs.ravel() for _, logs in self.tables)]),
+            heads=np.append(model.heads, np.full(len(scopes), NO_HEAD)),
+        )
+        return joined, Evidence(evidence.codes, soft)
 
     def law(self, place: int) -> Any:
         """The law of a number: normal, or a mixture over what its part depends on."""
@@ -119,8 +191,7 @@ class KnownNetwork:
         states, _ = self.cases(part, f"The law of {label_text(name)}")
         weights = np.ones(1)
         if part.switches:
-            asked = [network.names[s] for s in part.switches]
-            weights = self.discrete.query(*asked, given=self.evidence).probabilities.ravel()
+            weights = self.states(*part.switches).probabilities.ravel()
         kept = np.flatnonzero(weights > 0)
         moments = part_moments(network, part, states[kept], self.numbers)
         inner = [part.nodes[h] for h in part.hidden].index(place)

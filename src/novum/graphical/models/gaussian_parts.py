@@ -135,6 +135,7 @@ def configurations(
     return np.stack(np.unravel_index(np.arange(q), cards), axis=1)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def part_moments(
     network: ConditionalGaussianNetwork, part: Part, states: Integers, numbers: Floats
 ) -> PartMoments:
@@ -176,6 +177,8 @@ def part_moments(
     size = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
     log_likelihood = -0.5 * (scaled**2).sum(axis=1) - size[:, None]
     log_likelihood -= len(known) * math.log(2 * math.pi) / 2
+    # So far out that differences overflow: no law has a density there that is a double.
+    log_likelihood[np.isnan(log_likelihood)] = -np.inf
     gain = np.linalg.solve(factor, sigma[:, known][:, :, hidden])
     shift = np.einsum("qkh,qkn->nqh", gain, scaled)
     covariances = sigma[:, hidden][:, :, hidden] - np.einsum("qka,qkb->qab", gain, gain)
