@@ -77,6 +77,25 @@ def test_em_never_falls_and_ends_at_a_fixed_point_of_the_library() -> None:
     assert likelihoods[-1] == pytest.approx(best.log_likelihood_, abs=0.01)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_no_step_shows_a_number_that_its_sentence_denies(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = Points(rng.random((30, 2)).round(1 + seed % 3), rng.integers(0, 2, 30))
+    shown = [numbers(frame) for frame in lesson("k_means", points, groups=3, seed=seed)]
+    costs = [one["J"] for one in shown if "J" in one]
+    # To the last bit: J never grows.
+    assert (np.diff(costs) <= 0).all()
+    assert all(one.get("falls by", 0.0) >= 0.0 for one in shown)
+    shown = [numbers(frame) for frame in lesson("mixture", points, groups=2, seed=seed)]
+    assert all(one.get("gained", 0.0) >= 0.0 for one in shown)
+
+
+def test_a_border_without_probabilities_has_none_in_its_formula() -> None:
+    for learner, has_some in (("perceptron", False), ("naive Bayes", True)):
+        (shown,) = lesson("regions", learner=learner)
+        assert ("P(c | x)" in shown["formula"]) == has_some
+
+
 def test_the_perceptron_makes_the_mistakes_of_the_library() -> None:
     points = cloud()
     last = lesson("perceptron", points)[-1]

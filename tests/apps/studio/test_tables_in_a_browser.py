@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from novum.apps.job.record_json import write_record
+from novum.apps.job.request import Request
 from tests.apps.studio.checks import overflowing, serious_findings
 from tests.apps.studio.conftest import Served, serving
 from tests.apps.studio.finished_runs import HOSTILE, make_run, two_classes
@@ -125,7 +127,9 @@ def test_a_run_is_watched_reloaded_and_finished(browser_page: Opened) -> None:
     other = browser_page("#" + page.url.partition("#")[2], 390)
     other.wait_for_selector("main h1")
     page.reload()
-    page.wait_for_selector("main .badge.good >> text=finished", timeout=200_000)
+    page.wait_for_selector("h1 + .line .badge.good >> text=finished", timeout=200_000)
+    # The list beside it says the same.
+    assert page.locator("aside .badge").all_inner_texts().count("running") == 0
     other.wait_for_selector("main .badge.good >> text=finished", timeout=20_000)
     page.wait_for_selector("text=is chosen to predict state")
     assert overflowing(other) == []
@@ -133,6 +137,19 @@ def test_a_run_is_watched_reloaded_and_finished(browser_page: Opened) -> None:
     frame = page.frame_locator("iframe.report")
     frame.locator("h1").wait_for()
     assert page.said == []
+
+
+def test_groups_are_looked_for_and_not_predicted(browser_page: Opened, served: Served) -> None:
+    folder = served.folder / "novum-groups"
+    folder.mkdir()
+    asked = Request("iris", target="species", task="clusters")
+    write_record(asked, folder / "request.json")
+    page = browser_page("#/tables/run/novum-groups")
+    page.wait_for_selector("h1 >> text=novum-groups")
+    said = page.locator("main").inner_text()
+    assert said.count("looks for groups, compares them with species") == 2
+    assert "predicts species" not in said
+    shutil.rmtree(folder)
 
 
 def test_a_run_is_stopped_and_resumed(browser_page: Opened, served: Served) -> None:

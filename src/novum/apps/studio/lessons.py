@@ -130,6 +130,7 @@ def k_means(points: Points, groups: int, seed: int) -> Iterator[Frame]:
     while True:
         distances = ((X[:, np.newaxis] - means) ** 2).sum(axis=2)
         nearest = distances.argmin(axis=1)
+        # Summed as below, so that not even rounding lets J grow.
         cost = float(distances[np.arange(len(X)), nearest].sum())
         settled = (nearest == labels).all()
         labels = nearest
@@ -150,7 +151,7 @@ def k_means(points: Points, groups: int, seed: int) -> Iterator[Frame]:
             far = int(distances[np.arange(len(X)), labels].argmax())
             labels[far], distances[far] = k, 0.0
         means = np.array([X[labels == k].mean(axis=0) for k in range(groups)])
-        moved = float(((X - means[labels]) ** 2).sum())
+        moved = float(((X - means[labels]) ** 2).sum(axis=1).sum())
         yield frame(
             "Each center to the mean of its points",
             "mₖ = Σ xᵢ / nₖ over cᵢ = k",
@@ -178,6 +179,9 @@ def mixture(points: Points, groups: int, seed: int) -> Iterator[Frame]:
         law = NormalMixture(given["weights_init"], given["means_init"], covariances)
         shares, likelihood = law.responsibilities(X), float(law.log_density(X).sum())
         gained = None if not number else likelihood - last
+        if gained is not None and abs(gained) <= 1e-12 * max(1.0, abs(likelihood)):
+            # The rounding of the sum, in either direction.
+            gained = 0.0
         yield frame(
             "E step: how much of each point belongs to each law",
             "rᵢₖ = wₖ N(xᵢ; mₖ, Sₖ) / Σⱼ wⱼ N(xᵢ; mⱼ, Sⱼ)",
@@ -213,7 +217,7 @@ def perceptron(points: Points) -> Iterator[Frame]:
     X, t = points.X, points.two_sides()
     w, b, mistakes = np.zeros(2), 0.0, 0
     formula = "w ← w + t x,  b ← b + t   for a point with t (w·x + b) ≤ 0"
-    yield frame("Start: w = 0, every point is a mistake", formula, [("mistakes", 0)])
+    yield frame("Start: w = 0", formula, [("mistakes so far", 0)])
     for sweep in range(1, 1001):
         before = mistakes
         for i, (x, side) in enumerate(zip(X, t, strict=True)):
@@ -225,7 +229,7 @@ def perceptron(points: Points) -> Iterator[Frame]:
             yield frame(
                 f"Pass {sweep}: mistake {mistakes}, point {i + 1}",
                 formula,
-                [*numbers, ("mistakes", mistakes)],
+                [*numbers, ("mistakes so far", mistakes)],
                 *line(w, b),
                 mark("ring", x),
             )
@@ -284,7 +288,7 @@ def machine(points: Points, kernel: str) -> Iterator[Frame]:
             marks += [*line(w, b), *line(w, b - 1, dashed=True), *line(w, b + 1, dashed=True)]
         numbers.append(("gap at most", model.certificate_.gap))
         yield frame(
-            f"C = {C:g}: {'many points share the margin' if C < 1 else 'slack is dear'}",
+            f"C = {C:g}: slack is {'cheap' if C < 1 else 'dear'}",
             "min ‖w‖²/2 + C Σ ξᵢ   with   tᵢ (w·xᵢ + b) ≥ 1 − ξᵢ,  ξᵢ ≥ 0",
             numbers,
             *marks,
@@ -399,12 +403,13 @@ def regions(points: Points, learner: str) -> Iterator[Frame]:
         model.set_params(n_neighbors=min(5, len(points.X)))
     model.fit(points.X, points.y)
     errors = int((model.predict(points.X) != points.y).sum())
-    unsure = None
+    unsure, formula = None, "ŷ(x) = argmax_c score(c, x)"
     if hasattr(model, "predict_proba"):
         unsure = model.predict_proba(grid()).max(axis=1) < 0.75
+        formula = "ŷ(x) = argmax_c P(c | x); pale where P < 0.75"
     yield frame(
         f"{learner[0].upper()}{learner[1:]}",
-        "ŷ(x) = argmax_c P(c | x); pale where P < 0.75",
+        formula,
         [("errors on the points", errors), ("points", len(points.y))],
         region(model.predict(grid()), unsure),
     )

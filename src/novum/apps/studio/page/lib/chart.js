@@ -95,5 +95,5 @@ export function contributions(title, terms, { unit = "", start, end } = {}) {
       h("span", { class: "name" }, one.name, one.detail ? h("small", null, one.detail) : null),
       h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: one.value < 0 ? "minus" : "plus", style: { width: `${(50 * Math.abs(one.value)) / most}%` } })),
       h("span", { class: "number" }, `${one.value > 0 ? "+" : ""}${number(one.value, 3)}${unit}`)))),
-    start === undefined ? null : h("p", { class: "quiet" }, `Together they lead from ${number(start, 3)}, the mean of the rows that are compared with, to ${number(end, 3)}.`));
+    start === undefined ? null : h("p", { class: "quiet" }, `Together they lead from ${number(start, 3)}, the mean answer for the rows that are compared with, to ${number(end, 3)}.`));
 }

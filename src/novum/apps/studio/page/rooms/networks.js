@@ -62,7 +62,7 @@ function start(main) {
   show(main, h("h1", null, "Networks that answer to a click"),
     h("div", { class: "card" },
       h("p", null, "Open a Bayesian network, draw one, or learn one from a table. Click a state to observe it: the probabilities of all other nodes move at once, exactly. Ask for the most probable explanation, or why two nodes tell something of each other."),
-      h("p", { class: "quiet" }, "Files are read and written in BIF, so that other programs open them too.")));
+      h("p", { class: "quiet" }, "Files are written in BIF, so that other programs open them too.")));
 }
 
 // --- One network ---------------------------------------------------------------------------------
@@ -217,12 +217,12 @@ function room(main, title, first, params, signal, said, found) {
       params.b = b.value;
       keep({ a: a.value, b: b.value });
       const answer = await post(`${API}/trails`, { version: network.version, a: a.value, b: b.value, given }, signal);
-      show(told, h("p", null, h("b", null, answer.separated ? `${a.value} and ${b.value} are independent` : `${a.value} and ${b.value} tell something of each other`), Object.keys(given).length ? ` given what is observed (${Object.keys(given).join(", ")}).` : " as long as nothing is observed."),
+      show(told, h("p", null, h("b", null, answer.separated ? `${a.value} and ${b.value} are independent` : `${a.value} and ${b.value} may tell something of each other`), Object.keys(given).length ? ` given what is observed (${Object.keys(given).join(", ")}).` : " as long as nothing is observed."),
         answer.trails.length ? h("ul", { class: "list" }, answer.trails.map((one) => h("li", null, h("button", { type: "button", class: "trail", onclick: () => { marked = pairs(one.nodes); draw(); } }, h("span", { class: `badge ${one.open ? "good" : "danger"}` }, one.open ? "open" : "blocked"), one.text)))) : h("p", { class: "quiet" }, "No trail joins them."));
       marked = answer.trails[0] ? pairs(answer.trails[0].nodes) : null;
       draw();
     });
-    show(why, h("h2", null, "Why, or why not?"), h("p", { class: "quiet" }, "Two nodes depend on each other if a trail between them is open."),
+    show(why, h("h2", null, "Why, or why not?"), h("p", { class: "quiet" }, "Two nodes can depend on each other only if a trail between them is open."),
       h("div", { class: "fields" }, field("One node", a), field("Another node", b)), h("p", null, h("button", { type: "button", onclick: look }, "Look at the trails")), told);
   }
   function panels() {

@@ -20,6 +20,7 @@ export async function enter(view, { parts, params, signal }) {
   const main = h("div", { class: "stack" });
   show(view, h("div", { class: "split side" }, side(found, what, names, signal), main));
   const views = { table: oneTable, run: oneRun, report: oneReport, compare: twoRuns };
+  watchRuns(found, signal);
   await (views[what] ?? start)(main, { names, params, signal, found });
 }
 
@@ -36,15 +37,51 @@ function side(found, what, names, signal) {
       tables.length ? h("ul", { class: "list" }, tables) : h("p", { class: "quiet" }, "There is no table in this folder yet."),
       found.unnamed ? h("p", { class: "quiet" }, found.unnamed === 1 ? "One name is not UTF-8 and is not shown. Rename it." : `${found.unnamed} names are not UTF-8 and are not shown. Rename them.`) : null,
       h("details", { open: isBundled || !tables.length }, h("summary", null, "Bundled tables"), h("ul", { class: "list" }, bundled))),
-    h("section", { class: "card" }, h("h2", null, "Runs"),
-      found.runs.length
-        ? h("ul", { class: "list" }, found.runs.map((one) => h("li", null, h("a", { href: link("tables", ["run", one.name]), "aria-current": chosen("run", one.name) ?? chosen("report", one.name) },
-            h("span", { class: "line ends" }, one.name, badge(one.state)), one.target ? h("small", null, one.target) : null))))
-        : h("p", { class: "quiet" }, "None yet. Open a table and start one."),
-      comparison(found.runs.filter((one) => one.state === "finished").map((one) => one.name), names)));
+    runsCard(found, chosen, names));
+}
+
+// Draws what depends on the states of the runs, now and whenever they change.
+function follow(found, draw) {
+  found.followers = [...(found.followers ?? []), draw];
+  draw();
+}
+const tellStates = (found) => found.followers.forEach((draw) => draw());
+
+function runsCard(found, chosen, names) {
+  const card = h("section", { class: "card" });
+  follow(found, () => show(card, h("h2", null, "Runs"),
+    found.runs.length
+      ? h("ul", { class: "list" }, found.runs.map((one) => h("li", null, h("a", { href: link("tables", ["run", one.name]), "aria-current": chosen("run", one.name) ?? chosen("report", one.name) },
+          h("span", { class: "line ends" }, one.name, badge(one.state)), purpose(one) ? h("small", null, purpose(one)) : null))))
+      : h("p", { class: "quiet" }, "None yet. Open a table and start one."),
+    comparison(found.runs.filter((one) => one.state === "finished").map((one) => one.name), names)));
+  return card;
+}
+
+// Takes the states of the runs anew as long as one of them goes on.
+async function watchRuns(found, signal) {
+  while (!signal.aborted) {
+    await new Promise((done) => setTimeout(done, 2500));
+    if (signal.aborted || !found.runs.some((one) => one.state === "running")) continue;
+    try {
+      const { runs } = await get(`${API}/list`, {}, signal);
+      const isNew = JSON.stringify(runs) !== JSON.stringify(found.runs);
+      found.runs = runs;
+      if (isNew) tellStates(found);
+    } catch {
+      // The studio is away, which the page says.
+    }
+  }
 }
 
 const badge = (state) => h("span", { class: `badge ${{ running: "on", finished: "good", interrupted: "warning", failed: "danger" }[state]}` }, state);
+
+// What a run is about; groups and unusual rows are not predicted, at most compared with a column.
+function purpose(run) {
+  const looked = { clusters: "looks for groups", novelty: "looks for unusual rows" }[run.task];
+  if (!looked) return run.target ? `predicts ${run.target}` : null;
+  return run.target ? `${looked}, compares them with ${run.target}` : looked;
+}
 
 function dropZone(signal) {
   const picker = h("input", { type: "file", class: "unseen", id: "picker", tabindex: "-1", "aria-hidden": "true" });
@@ -85,12 +122,16 @@ function comparison(names, chosen) {
 }
 
 async function start(main, { found }) {
-  const running = found.runs.filter((one) => one.state === "running");
+  const going = h("div", null);
   show(main, h("h1", null, "From a table to a decision"),
     h("div", { class: "card" },
       h("p", null, "Drop a table, or open one on the side. You see its columns as Novum understands them, and what calls for a warning; correct what is wrong, choose what is to be predicted, and start a run. It compares models fairly, judges the best one on rows that nothing was learned from, and writes everything to a folder beside your tables."),
       h("p", { class: "quiet" }, "Everything stays on this machine. A run is the same as with novum run, to the last digit; it goes on when this window is closed.")),
-    running.length ? h("div", { class: "card" }, h("h2", null, "Going on now"), h("ul", { class: "list" }, running.map((one) => h("li", null, h("a", { href: link("tables", ["run", one.name]) }, one.name, h("small", null, one.table)))))) : null);
+    going);
+  follow(found, () => {
+    const running = found.runs.filter((one) => one.state === "running");
+    show(going, running.length ? h("div", { class: "card" }, h("h2", null, "Going on now"), h("ul", { class: "list" }, running.map((one) => h("li", null, h("a", { href: link("tables", ["run", one.name]) }, one.name, h("small", null, one.table)))))) : null);
+  });
 }
 
 // --- One table -----------------------------------------------------------------------------------
@@ -258,7 +299,7 @@ function runForm(name, columns, profile, { choices, kinds, params, again, signal
 
 // --- One run -------------------------------------------------------------------------------------
 
-async function oneRun(main, { names: [name], signal }) {
+async function oneRun(main, { names: [name], signal, found }) {
   let before = "";
   const draw = (run) => {
     // What a reader has opened or selected stays, as long as nothing has changed.
@@ -268,6 +309,11 @@ async function oneRun(main, { names: [name], signal }) {
       const states = before ? JSON.parse(before).state : null;
       before = now;
       show(main, runView(run, act));
+      const listed = found.runs.find((one) => one.name === name);
+      if (listed && listed.state !== run.state) {
+        listed.state = run.state;
+        tellStates(found);
+      }
       if (states && states !== run.state) say(`The run ${name} is ${run.state}.`);
     }
     const bar = main.querySelector("progress");
@@ -318,7 +364,7 @@ function runView(run, act) {
       run.state === "finished" && run.has_report ? h("a", { class: "button", href: link("tables", ["report", run.name]) }, "Report") : null,
       run.state === "finished" && isOne && run.task_record.classes.length ? h("a", { class: "button", href: link("decide", [run.name]) }, "Decide") : null,
       run.state === "finished" && isOne ? h("a", { class: "button", href: link("understand", [run.name]) }, "Understand") : null)),
-    h("p", { class: "quiet" }, [run.table, run.target ? `predicts ${run.target}` : null].filter(Boolean).join(" · ")),
+    h("p", { class: "quiet" }, [run.table, purpose(run)].filter(Boolean).join(" · ")),
     h("p", { "data-said": "", role: "alert", class: "quiet" }),
     run.state === "running" ? h("section", { class: "card", "aria-label": "Progress" }, h("div", { class: "line ends" }, h("b", null, [run.stage, run.step].filter(Boolean).join(": ")), h("span", { class: "quiet", "data-times": "" })), h("progress", { max: 1, value: 0, "aria-label": "Progress of the run" })) : null,
     run.state === "interrupted" ? h("p", { class: "notice warning" }, run.end === "failed" ? `${run.said} ` : "", "The run was interrupted. Resume goes on after the folds that are finished, and ends as if nothing had happened.") : null,
@@ -326,7 +372,7 @@ function runView(run, act) {
     run.verdict?.length ? h("section", { class: "card verdict" }, run.verdict.map((sentence) => h("p", null, sentence))) : null,
     run.understood && run.state !== "finished" ? h("section", { class: "card" }, h("h2", null, "How the task was understood"), h("ul", null, run.understood.task.sentences.map((one) => h("li", null, one)))) : null,
     run.state === "finished" ? (run.leaderboards ? run.leaderboards.map((one, i) => final(one, run.targets[i])) : run.leaderboard ? final(run.leaderboard, run.task_record.metric) : null) : growing(run),
-    run.measures?.length ? h("section", { class: "card" }, table([{ title: "measure", cell: ([one]) => one.replaceAll("_", " ") }, { title: "value, 95 %", number: true, cell: ([, one]) => estimate(one) }], run.measures, { caption: `On ${number(run.n_holdout)} rows set aside` })) : null,
+    run.measures?.length ? h("section", { class: "card" }, table([{ title: "measure", cell: ([one]) => one.replaceAll("_", " ") }, { title: "value, 95 %", number: true, cell: ([, one]) => estimate(one) }], run.measures, { caption: `On ${number(run.n_holdout)} rows that nothing was learned from` })) : null,
     run.not_done?.length ? h("details", { class: "card" }, h("summary", null, "What was not done"), h("ul", null, run.not_done.map((one) => h("li", null, one)))) : null,
     run.notes?.length ? h("details", { class: "card" }, h("summary", null, `${run.notes.length} notes`), h("ul", null, run.notes.map((one) => h("li", null, one)))) : null,
     run.state === "finished" ? files(run) : null,
@@ -385,6 +431,6 @@ async function twoRuns(main, { names: [first, second], signal }) {
       test ? h("p", { class: "quiet" }, `Mean difference of ${test.metric.replaceAll("_", " ")} between the chosen models: ${number(test.difference, 3)} [${number(test.low, 3)}, ${number(test.high, 3)}], p = ${test.p_value === null ? "–" : number(test.p_value, 3)} (corrected resampled t test on shared folds).`) : null),
     h("div", { class: "pictures" }, [first, second].map((name, i) => h("section", { class: "card" }, h("h2", null, h("a", { href: link("tables", ["run", name]) }, name)), runs[i].verdict.map((sentence) => h("p", null, sentence))))),
     found.differing.length ? h("section", { class: "card" }, table([{ title: "setting", cell: (one) => one.setting.replaceAll("_", " ") }, { title: first, cell: (one) => one.first }, { title: second, cell: (one) => one.second }], found.differing, { caption: "Settings that differ" })) : null,
-    measures.length ? h("section", { class: "card" }, table([{ title: "measure", cell: (one) => one.replaceAll("_", " ") }, { title: first, number: true, cell: (one) => of(runs[0], one) }, { title: second, number: true, cell: (one) => of(runs[1], one) }], measures, { caption: "On the rows set aside" })) : null,
+    measures.length ? h("section", { class: "card" }, table([{ title: "measure", cell: (one) => one.replaceAll("_", " ") }, { title: first, number: true, cell: (one) => of(runs[0], one) }, { title: second, number: true, cell: (one) => of(runs[1], one) }], measures, { caption: "On rows that nothing was learned from" })) : null,
     runs.map((run, i) => (run.leaderboard ? h("div", null, h("h2", null, [first, second][i]), final(run.leaderboard, run.task_record.metric)) : null)));
 }

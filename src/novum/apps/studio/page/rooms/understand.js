@@ -248,7 +248,7 @@ function dependence(run, found) {
   const what = isShare ? (found.outputs.length === 1 ? `probability of ${found.outputs[0]}` : "probability") : run.target;
   return [
     chart({ title: `How the answer follows ${found.column}`, width: 640, height: 340, x: { low: isLevels ? -0.5 : x[0], high: isLevels ? x.length - 0.5 : x.at(-1), label: found.column, levels: isLevels ? found.levels : null }, y: { low: low - pad, high: high + pad, label: what }, layers,
-      note: `Mean answer when ${found.column} is set to a value and the other cells stay, over ${number(found.n_rows)} rows${isLevels ? "" : "; eight rows of ten lie in the band"}. Where columns go together, some of these rows could never be.` }),
+      note: `Mean answer when ${found.column} is set to a value and the other cells stay, over ${number(found.n_rows)} rows${isLevels || found.outputs.length > 2 ? "" : "; eight rows of ten lie in the band"}. Where columns go together, some of these rows could never be.` }),
     h("details", null, h("summary", null, "As numbers"), table([{ title: found.column, cell: (i) => (isLevels ? found.levels[i] : number(found.values[i])) }, ...found.outputs.map((label, k) => ({ title: label || run.target, number: true, cell: (i) => number(found.means[k][i], 3) }))], x.map((_, i) => i))),
   ];
 }
