@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn import model_selection as theirs
-from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from novum.bayes import GaussianNB, NaiveBayes
@@ -80,12 +79,31 @@ def test_frames_with_categories() -> None:
     assert (curve.test_scores[-1] > 0.9).all()
 
 
-def test_a_size_that_lacks_a_class_is_reported() -> None:
-    y = np.sort(Y)
-    with pytest.warns(FitFailedWarning, match="3 fits failed out of a total of 6"):
-        curve = learning_curve(LogisticRegression(), X, y, cv=theirs.KFold(3), train_sizes=[5, 80])
-    assert np.isnan(curve.test_scores).any()
-    assert np.isnan(curve.intervals()[0].low)
+@pytest.mark.parametrize("cv", [3, theirs.GroupKFold(3)])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_the_smallest_part_holds_every_class(cv: Any, shuffle: bool) -> None:
+    """Rows in the order of their classes, in groups of two."""
+    y, groups = np.repeat(["a", "b", "c"], [12, 6, 6]), np.arange(24) // 2
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    grouped = {} if cv == 3 else {"groups": groups}
+    given: Any = {**grouped, "cv": cv, "shuffle": shuffle, "random_state": 0}
+    curve = learning_curve(LogisticRegression(), X, y, **given)
+    assert np.isfinite(curve.test_scores).all()
+    assert curve.train_sizes[0] == 2
+    given["scoring"] = "neg_log_loss" if shuffle else "accuracy"
+    sizes = learning_curve(LogisticRegression(), X, y, train_sizes=[6, 16], **given)
+    assert np.isfinite(sizes.test_scores).all()
+
+
+def test_rows_of_weight_zero_are_absent_from_curves() -> None:
+    weight = (np.arange(len(Y)) % 3 > 0).astype(float)
+    kept = weight > 0
+    for cv in (3, theirs.StratifiedKFold(3, shuffle=True, random_state=0)):
+        given = learning_curve(LogisticRegression(), X, Y, cv=cv, params={"sample_weight": weight})
+        fewer = learning_curve(LogisticRegression(), X[kept], Y[kept], cv=cv)
+        assert given.train_sizes.tolist() == fewer.train_sizes.tolist()
+        np.testing.assert_allclose(given.test_scores, fewer.test_scores, rtol=1e-9)
+        np.testing.assert_allclose(given.train_scores, fewer.train_scores, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from novum.bayes import GaussianNB
 from novum.core.errors import InputError
 from novum.ensemble import BaggingClassifier
 from novum.evaluation.search.choice import OneStandardError
-from novum.evaluation.search.halving import HalvingGridSearchCV, Schedule, thinned
+from novum.evaluation.search.halving import HalvingGridSearchCV, Schedule
+from novum.evaluation.validation.smaller_parts import thinned
 from novum.evaluation.validation.splits import plan_splits
 from novum.linear import Ridge
 
@@ -123,3 +124,30 @@ def test_searches_that_cannot_be(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=message):
         HalvingGridSearchCV(Ridge(), GRID, **change).fit(X, NUMBERS)
+
+
+def test_few_rows_are_one_round_and_a_rare_class_is_drawn() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(21, 3)), np.repeat([0, 1, 2], 7)
+    search = HalvingGridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}).fit(X, y)
+    assert search.n_resources_ == [21]
+    assert search.n_candidates_ == [2]
+    X, y = rng.normal(size=(200, 3)), np.r_[np.zeros(192), np.ones(8)]
+    search = HalvingGridSearchCV(
+        GaussianNB(), {"var_smoothing": np.logspace(-9, 0, 9)}, error_score="raise", random_state=0
+    )
+    search.fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.n_resources_[0] < 40
+
+
+def test_rows_of_weight_zero_are_no_resource() -> None:
+    rng = np.random.default_rng(1)
+    X, weight = rng.normal(size=(150, 3)), (rng.random(150) < 0.6).astype(float)
+    y, kept = X[:, 0] + rng.normal(size=150), weight > 0
+    grid = {"alpha": [0.1, 1.0, 10.0, 100.0]}
+    given = HalvingGridSearchCV(Ridge(), grid, random_state=0).fit(X, y, sample_weight=weight)
+    fewer = HalvingGridSearchCV(Ridge(), grid, random_state=0).fit(X[kept], y[kept])
+    assert given.n_resources_ == fewer.n_resources_
+    for name in ("mean_test_score", "low_test_score"):
+        np.testing.assert_allclose(given.cv_results_[name], fewer.cv_results_[name], rtol=1e-9)

@@ -53,6 +53,7 @@ SEARCHES = [
     GridSearchCV(GaussianNB(), FLOORS, cv=2),
     GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 3]}, cv=2),
     RandomizedSearchCV(Ridge(), ALPHAS, n_iter=2, cv=2, random_state=0),
+    HalvingGridSearchCV(GaussianNB(), FLOORS, random_state=0),
     RandomizedSearchCV(GaussianNB(), FLOORS, n_iter=2, cv=2, random_state=0),
     HalvingGridSearchCV(Ridge(), ALPHAS, cv=2, random_state=0),
     HalvingGridSearchCV(GaussianNB(), FLOORS, cv=2, random_state=0),

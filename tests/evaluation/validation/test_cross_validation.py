@@ -111,7 +111,7 @@ def test_weights_in_params_count_in_training_and_scores() -> None:
 
 
 def test_metadata_routing() -> None:
-    weight = np.arange(80.0)
+    weight = np.arange(1.0, 81.0)
     with sklearn.config_context(enable_metadata_routing=True):
         model = Ridge().set_fit_request(sample_weight=True)
         scorer = get_scorer("r2").set_score_request(sample_weight=True)

@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 
 from novum.core.errors import InputError
 from novum.core.learners import AbsentClassWarning, SharedFolds
+from novum.evaluation.validation.smaller_parts import with_every_class
 from novum.evaluation.validation.splits import (
     NestedFolds,
     RepeatedFolds,
@@ -203,3 +204,31 @@ def test_a_class_that_some_folds_lack_is_named() -> None:
 def test_one_row_cannot_be_left_out() -> None:
     with pytest.raises(InputError, match="needs at least 2 rows, but X has 1"):
         plan_splits(X[:1], None, leave_one_out())
+
+
+@pytest.mark.parametrize(
+    "cv", [3, "2x3", StratifiedKFold(3), KFold(4, shuffle=True, random_state=0), leave_one_out()]
+)
+def test_rows_of_weight_zero_take_no_part_in_dividing(cv: Any) -> None:
+    rng = np.random.default_rng(0)
+    y, weight = rng.integers(0, 2, 30), rng.integers(0, 3, 30)
+    rows = np.flatnonzero(weight)
+    whole = plan_splits(np.zeros((30, 1)), y, cv, classifier=True, sample_weight=weight)
+    fewer = plan_splits(np.zeros((len(rows), 1)), y[rows], cv, classifier=True)
+    for (train, test), (own_train, own_test) in zip(whole.folds, fewer.folds, strict=True):
+        assert train[weight[train] > 0].tolist() == rows[own_train].tolist()
+        assert test[weight[test] > 0].tolist() == rows[own_test].tolist()
+    assert whole.covers_once
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=30), st.integers(1, 30), st.randoms())
+def test_the_first_rows_hold_every_class_that_they_can(
+    labels: list[int], size: int, random: Any
+) -> None:
+    codes, order = np.array(labels), np.array(random.sample(range(len(labels)), len(labels)))
+    found = with_every_class(order, size, codes)
+    assert sorted(found.tolist()) == sorted(order.tolist())
+    n_classes = len(set(labels))
+    assert len(set(codes[found[:size]].tolist())) == min(size, n_classes)
+    if len(set(codes[order[:size]].tolist())) == n_classes:
+        assert found.tolist() == order.tolist()

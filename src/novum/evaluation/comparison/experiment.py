@@ -150,7 +150,11 @@ class _Planned:
 def _planned(
     name: str, table: Dataset, cv: Any, kind: str, halved: bool, random_state: int | None
 ) -> _Planned:
-    options: dict[str, Any] = {"groups": table.groups, "classifier": kind == "classifier"}
+    options: dict[str, Any] = {
+        "groups": table.groups,
+        "classifier": kind == "classifier",
+        "sample_weight": table.sample_weight,
+    }
     splits = plan_splits(table.X, table.y, cv, random_state=random_state, **options)
     if len(splits) < 2:
         raise InputError("A comparison needs at least 2 folds, and cv gives 1. Use cv='10x10'.")

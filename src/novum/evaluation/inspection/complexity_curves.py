@@ -200,7 +200,8 @@ def complexity_curve(
         raise InputError("param_range is empty. Give the values that the parameter takes.")
     routed = route("complexity_curve", estimator, scorers, cv, groups, params)
     splits = plan_splits(X, y, cv, groups=routed.groups, classifier=is_classifier(estimator),
-                         params=routed.split)  # fmt: skip
+                         params=routed.split,
+                         sample_weight=routed.fit.get("sample_weight"))  # fmt: skip
     models = {str(i): clone(estimator).set_params(**{param_name: clone(value, safe=False)})
               for i, value in enumerate(values)}  # fmt: skip
     runs = run_folds(

@@ -23,12 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
-from sklearn.utils import check_random_state
 
 from novum.core.errors import InputError
 from novum.core.runtime import check_cancelled, run_tasks
-from novum.core.sums import Fold
-from novum.core.tables import with_checked_weight
+from novum.core.tables import plain_target, with_checked_weight
 from novum.display import Axis, Table
 from novum.evaluation.inspection.curve_values import (
     curve_chart,
@@ -41,6 +39,7 @@ from novum.evaluation.measures.scorers import natural_form
 from novum.evaluation.validation.fold_fits import FoldWork, judged_fold, plain_table, plain_y
 from novum.evaluation.validation.fold_runs import FoldRun, run_folds, warn_of_failures
 from novum.evaluation.validation.routing import named_scorers, route
+from novum.evaluation.validation.smaller_parts import nested_splits
 from novum.evaluation.validation.splits import Splits, plan_splits
 from novum.numerics import Floats, Positions
 
@@ -159,7 +158,9 @@ def learning_curve(
     estimator, X, y, groups, cv, scoring, n_jobs, verbose, error_score, params
         As for `cross_validate`; one `scoring`.
     train_sizes : array-like of shape (n_sizes,)
-        Numbers of rows, or shares of the largest training part.
+        Numbers of rows, or shares of the largest training part. Where the first rows of a
+        classifier's smallest part lack a class, parts are drawn within classes, and in whole
+        groups where there are groups; rows in time stay in their order.
     exploit_incremental_learning : bool
         Trains one model for each fold by `partial_fit`, size after size; `params` are then its
         arguments.
@@ -167,7 +168,7 @@ def learning_curve(
         Kept for scikit-learn's signature; threads share the table.
     shuffle : bool
         Whether the rows of a training part are shuffled before the first ones are taken. Do so
-        where the rows have an order, or small sizes may lack a class.
+        where the rows have an order.
     random_state : int or RandomState, optional
         Of the shuffling.
     return_times : bool
@@ -193,11 +194,15 @@ def learning_curve(
         raise InputError("A learning curve is of one score; pass one name or scorer as `scoring`.")
     method = "partial_fit" if exploit_incremental_learning else "fit"
     routed = route("learning_curve", estimator, scorers, cv, groups, params, method=method)
-    classifier = is_classifier(estimator)
+    classifier, weight = is_classifier(estimator), routed.fit.get("sample_weight")
     planned = plan_splits(X, y, cv, groups=routed.groups, classifier=classifier,
-                          params=routed.split)  # fmt: skip
-    sizes = checked_sizes(train_sizes, planned.n_train(0))
-    splits = nested_splits(planned, sizes, shuffle, random_state)
+                          params=routed.split, sample_weight=weight)  # fmt: skip
+    trains = [_counted(train, weight) for train, _ in planned.split()]
+    labels = plain_target(y) if classifier and y is not None else None
+    # A classifier has nothing to tell apart in one row.
+    least = 1 if labels is None else 2
+    sizes = checked_sizes(train_sizes, len(trains[0]), least)
+    splits = nested_splits(planned, trains, sizes, shuffle, random_state, labels, routed.groups)
     run = _incremental_runs if exploit_incremental_learning else _fresh_runs
     runs = run(
         estimator,
@@ -214,8 +219,13 @@ def learning_curve(
     return _curve(runs, splits, sizes, next(iter(scorers.values())), return_times)
 
 
-def checked_sizes(train_sizes: ArrayLike, largest: int) -> Positions:
-    """Numbers of rows, ascending and different, from numbers or shares.
+def _counted(rows: Positions, weight: Any) -> Positions:
+    """The rows that are not absent."""
+    return rows if weight is None else rows[np.asarray(weight)[rows] > 0]
+
+
+def checked_sizes(train_sizes: ArrayLike, largest: int, least: int = 1) -> Positions:
+    """Numbers of rows, ascending and different, from numbers, or from shares and at least `least`.
 
     Examples
     --------
@@ -232,7 +242,7 @@ def checked_sizes(train_sizes: ArrayLike, largest: int) -> Positions:
     if shares and not (low > 0 and high <= 1):
         raise InputError(f"Shares in train_sizes lie in (0, 1], got values from {low} to {high}.")
     sizes = (given * largest).astype(np.intp) if shares else given.astype(np.intp)
-    sizes = np.maximum(sizes, 1) if shares else sizes
+    sizes = np.clip(sizes, min(least, largest), None) if shares else sizes
     if not (sizes.min() > 0 and sizes.max() <= largest):
         raise InputError(
             f"train_sizes lie between 1 and the {largest} rows of a training part, got values "
@@ -247,17 +257,6 @@ def checked_sizes(train_sizes: ArrayLike, largest: int) -> Positions:
             stacklevel=3,
         )
     return different
-
-
-def nested_splits(planned: Splits, sizes: Positions, shuffle: bool, random_state: Any) -> Splits:
-    """Folds of all sizes, size after size within a fold; a smaller part begins a larger one."""
-    rng = check_random_state(random_state) if shuffle else None
-    parts = []
-    for train, test in planned.split():
-        order = train if rng is None else rng.permutation(train)
-        parts += [Fold(order[:size], test) for size in sizes]
-    name = f"{planned.name}, {len(sizes)} sizes"
-    return Splits(tuple(parts), planned.n_rows, 1, len(parts), name)
 
 
 def _fresh_runs(

@@ -224,7 +224,8 @@ def permutation_importance(
             estimator, question, (table, target, weight), random_state, n_jobs, level
         )
     else:
-        splits = plan_splits(table, target, cv, groups=groups, classifier=is_classifier(estimator))
+        splits = plan_splits(table, target, cv, groups=groups, sample_weight=weight,
+                             classifier=is_classifier(estimator))  # fmt: skip
         fits = {} if weight is None else {"sample_weight": weight}
         runs = run_folds({"model": estimator}, table, target, splits, {}, params=fits,
                          n_jobs=n_jobs, return_estimator=True)["model"]  # fmt: skip

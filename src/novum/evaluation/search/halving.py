@@ -3,7 +3,8 @@
     round i:  n_i = ceil(n_(i-1) / factor) candidates,   r_i = factor^i r_0 of the resource
 
 The resource is the number of rows, or a parameter such as the number of trees. With rows as the
-resource the folds are those of the whole table, thinned at random on both sides.
+resource the folds are those of the whole table, thinned at random on both sides, within classes
+where a class would be lost.
 """
 
 from __future__ import annotations
@@ -17,15 +18,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import resample
 from sklearn.utils._param_validation import Interval
 
 from novum.core.errors import InputError
 from novum.core.learners import parameter
-from novum.core.sums import Fold, fold_of
 from novum.core.tables import plain_target
 from novum.evaluation.search.randomized import refuse_unrepeatable
 from novum.evaluation.search.search import Candidate, Search, Trial
+from novum.evaluation.validation.smaller_parts import thinned
 from novum.evaluation.validation.splits import Splits
 
 
@@ -134,7 +134,13 @@ multimetric_, classes_, n_features_in_, feature_names_in_
             self.n_candidates_.append(len(candidates))
             splits = trial.splits
             if self.resource == "n_samples":
-                splits = thinned(splits, amount / splits.n_rows, self.random_state)
+                splits = thinned(
+                    splits,
+                    amount / trial.n_counted,
+                    self.random_state,
+                    plain_target(trial.y) if is_classifier(self.estimator) else None,
+                    trial.weight,
+                )
             else:
                 candidates = [{**candidate, self.resource: amount} for candidate in candidates]
             yield candidates, splits, {"iter": number, "n_resources": amount}
@@ -181,7 +187,9 @@ multimetric_, classes_, n_features_in_, feature_names_in_
                 # Two rows of each class for each fold, as scikit-learn has it.
                 labels = is_classifier(self.estimator) and trial.y is not None
                 least = 2 * len(splits) * (len(np.unique(plain_target(trial.y))) if labels else 1)
-        most = splits.n_rows if self.max_resources == "auto" else self.max_resources
+                # Fewer rows than that are one round with all of them.
+                least = min(least, trial.n_counted)
+        most = trial.n_counted if self.max_resources == "auto" else self.max_resources
         if least > most:
             raise InputError(
                 f"min_resources_={least} is greater than max_resources_={most}. Use fewer folds, "
@@ -197,25 +205,6 @@ multimetric_, classes_, n_features_in_, feature_names_in_
         )
         self.min_resources_, self.max_resources_ = schedule.least, most
         return schedule
-
-
-def thinned(splits: Splits, fraction: float, random_state: Any) -> Splits:
-    """The folds with a share of the rows of each side, drawn without replacement."""
-
-    def some(rows: Any) -> Any:
-        kept = int(fraction * len(rows))
-        if kept == 0:
-            raise InputError(
-                f"A fold of {len(rows)} rows has none left at a share of {fraction:.3g}. Use fewer "
-                "folds or a larger min_resources."
-            )
-        return resample(rows, replace=False, random_state=random_state, n_samples=kept)
-
-    parts: list[Fold] = [
-        fold_of(some(train), some(test), splits.n_rows) for train, test in splits.split()
-    ]
-    name = f"{splits.name}, {fraction:.3g} of the rows"
-    return Splits(tuple(parts), splits.n_rows, splits.n_repeats, splits.n_folds, name)
 
 
 def _best(trial: Trial, number: int, n_kept: int) -> list[Candidate]:

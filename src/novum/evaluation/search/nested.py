@@ -114,6 +114,7 @@ def nested_cross_validate(
         classifier=is_classifier(search),
         random_state=random_state,
         params=routed.split,
+        sample_weight=routed.fit.get("sample_weight"),
     )
     runs = run_folds(
         {"search": judged},

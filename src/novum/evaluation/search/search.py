@@ -76,6 +76,18 @@ class Trial:
     more: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
+    def weight(self) -> Any:
+        """Of the rows, as the learner gets them; None without."""
+        return self.routed.fit.get("sample_weight")
+
+    @property
+    def n_counted(self) -> int:
+        """Rows that are not absent."""
+        weight = self.weight
+        counted = self.splits.n_rows if weight is None else np.count_nonzero(np.asarray(weight) > 0)
+        return int(counted) or self.splits.n_rows
+
+    @property
     def table(self) -> Table:
         return search_results(self.candidates, self.outcomes, self.ratios, self.more)
 
@@ -135,6 +147,7 @@ class Search(Learner, BaseSearchCV):
                 groups=routed.groups,
                 classifier=is_classifier(self.estimator),
                 params=routed.split,
+                sample_weight=routed.fit.get("sample_weight"),
             )
             self.n_splits_ = len(splits)
             with (

@@ -160,6 +160,7 @@ def cross_validate(
         classifier=is_classifier(estimator),
         random_state=random_state,
         params=routed.split,
+        sample_weight=routed.fit.get("sample_weight"),
     )
     runs = run_folds(
         {"estimator": estimator},
@@ -305,6 +306,7 @@ def cross_val_predict(
         classifier=is_classifier(estimator),
         random_state=random_state,
         params=routed.split,
+        sample_weight=routed.fit.get("sample_weight"),
     )
     check_partition(list(splits.parts), splits.n_rows)
     if method in BY_CLASS and y is not None and plain_target(y).ndim == 2:

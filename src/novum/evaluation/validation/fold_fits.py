@@ -144,13 +144,15 @@ class FoldWork:
 
     def training_rows(self, number: int) -> Positions:
         """The rows that a fold trains on, without those of weight zero."""
-        train = self.splits.train(number)
+        return self.counted(self.splits.train(number))
+
+    def counted(self, rows: Positions) -> Positions:
+        """Rows without those of weight zero; all if none is left, which is for others to say."""
         weight = self.fit_params.get("sample_weight")
         if weight is None:
-            return train
-        kept = train[weight[train] > 0]
-        # A learner told of no row that counts says so itself.
-        return kept if kept.size else train
+            return rows
+        kept = rows[weight[rows] > 0]
+        return kept if kept.size else rows
 
     def table(self, model: Any, rows: Positions, number: int) -> Any:
         """Some rows; of a matrix of similarities, those to the rows that a fold trains on."""
@@ -233,10 +235,10 @@ def judged_fold(
         test = work.splits.test(number)
         output = None if work.keep is None else _output(fitted, model, work, number)
         failures: dict[str, str] = {}
-        scores = scores_on(fitted, model, work, number, test, "test", failures)
+        scores = scores_on(fitted, model, work, number, work.counted(test), "test", failures)
         score_seconds = time.perf_counter() - began
         train_scores = (
-            scores_on(fitted, model, work, number, work.splits.train(number), "training", failures)
+            scores_on(fitted, model, work, number, work.training_rows(number), "training", failures)
             if work.train_scores
             else {}
         )

@@ -31,12 +31,12 @@ from sklearn.model_selection import (
     check_cv,
 )
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _check_method_params, _num_samples
 
 from novum.core.errors import InputError
 from novum.core.learners import SharedFolds
 from novum.core.sums import Fold
-from novum.core.tables import check_classes, plain_target
+from novum.core.tables import check_classes, checked_weight, plain_target, rows_of
 from novum.evaluation.validation.labelled_folds import LabelledFolds
 from novum.evaluation.validation.split_checks import (
     check_classes_of_folds,
@@ -48,17 +48,8 @@ from novum.numerics import Positions, cached_property
 
 Pair = tuple[Positions, Positions]
 
-_DRAWN = (
-    BaseShuffleSplit,
-    GroupKFold,
-    KFold,
-    LeaveOneOut,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    TimeSeriesSplit,
-)
+_DRAWN = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, TimeSeriesSplit, LeaveOneOut,
+          RepeatedKFold, RepeatedStratifiedKFold, BaseShuffleSplit)  # fmt: skip
 
 # Repeats are shuffled by this seed unless one is given: a run can then be repeated and resumed.
 DEFAULT_SEED = 0
@@ -146,6 +137,13 @@ class Splits:
         return float(np.mean(tested[counted] / trained[counted]))
 
     @property
+    def in_time(self) -> bool:
+        """Whether there are several folds, and each trains on rows before those that it tests."""
+        return len(self.parts) > 1 and all(
+            fold.train is not None and fold.train.max() < fold.test.min() for fold in self.parts
+        )
+
+    @property
     def is_leave_one_out(self) -> bool:
         """Whether every row is tested once, alone, by all others."""
         return len(self.parts) == self.n_rows and all(
@@ -197,6 +195,7 @@ def plan_splits(
     classifier: bool = False,
     random_state: int | None = None,
     params: Mapping[str, Any] | None = None,
+    sample_weight: Any = None,
 ) -> Splits:
     """Draws and checks the folds of a table.
 
@@ -218,6 +217,9 @@ LabelledFolds
         shuffled, by 0 unless said otherwise.
     params : mapping, optional
         More arguments for the `split` of a splitter of your own.
+    sample_weight : array-like of shape (n_rows,), optional
+        Rows of weight 0 are absent: what divides rows divides the others only, as if those were
+        not there, and a fold that is to test them tests them besides.
 
     Examples
     --------
@@ -226,6 +228,21 @@ LabelledFolds
     '3 x 2 stratified folds'
     """
     n_rows = _num_samples(X)
+    weight = checked_weight(sample_weight, n_rows)
+    if weight is not None and not weight.all() and divides_rows(cv):
+        counted = weight > 0
+        rows = np.flatnonzero(counted)
+        own = _check_method_params(X, params={"groups": groups, **(params or {})}, indices=rows)
+        drawn = plan_splits(
+            rows_of(X, rows),
+            None if y is None else plain_target(y)[rows],
+            cv,
+            groups=own.pop("groups"),
+            classifier=classifier,
+            random_state=random_state,
+            params=own,
+        )
+        return _with_absent(drawn, rows, np.flatnonzero(~counted))
     if isinstance(cv, Splits):
         if cv.n_rows != n_rows:
             raise InputError(
@@ -276,6 +293,23 @@ LabelledFolds
     n_repeats = n_repeats if len(parts) % n_repeats == 0 else 1
     n_folds = len(parts) // n_repeats
     return Splits(parts, n_rows, n_repeats, n_folds, _name(splitter, n_repeats, n_folds))
+
+
+def _with_absent(drawn: Splits, rows: Positions, absent: Positions) -> Splits:
+    """Folds of some of the rows in positions of all; absent ones are tested if all others are."""
+    n_folds = drawn.n_folds if drawn.covers_once else 0
+    parts = tuple(
+        Fold(
+            None if fold.train is None else rows[fold.train],
+            np.append(rows[fold.test], absent[k % n_folds :: n_folds] if n_folds else absent[:0]),
+        )
+        for k, fold in enumerate(drawn.parts)
+    )
+    if n_folds:
+        # What is not tested is trained on, where rows of weight 0 do not count.
+        parts = tuple(Fold(None, fold.test) for fold in parts)
+    n_rows = len(rows) + len(absent)
+    return Splits(parts, n_rows, drawn.n_repeats, drawn.n_folds, drawn.name)
 
 
 def divides_rows(cv: Any) -> bool:
