@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn import mixture as theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -400,6 +401,16 @@ def test_an_empty_row_and_weight_zero_change_nothing() -> None:
         (GaussianMixture(2, weights_init=[1.0, 1.0]), np.eye(3), "weights_init sums to 2"),
         (GaussianMixture(1, precisions_init=[-np.eye(3)]), np.eye(3), "positive definite"),
         (GaussianMixture(1, reg_covar=0.0), np.ones((4, 2)), "Raise reg_covar"),
+        (
+            GaussianMixture(2, covariance_type="spherical", reg_covar=0.0, means_init=[[0], [9]]),
+            [[0.0], [0.1], [0.2], [9.0]],
+            "Raise reg_covar",
+        ),
+        (
+            GaussianMixture(2, covariance_type="diag", reg_covar=0.0, random_state=0),
+            np.repeat([[0.0, 1.0], [4.0, 1.5], [4.0, 7.0]], 5, axis=0),
+            "Raise reg_covar",
+        ),
     ],
 )
 def test_refusals(model: Any, X: Any, message: str) -> None:
@@ -422,3 +433,28 @@ def test_dask_arrays() -> None:
     model = GaussianMixture(3, random_state=0).fit_stream((parts,))
     expected = GaussianMixture(3, random_state=0).fit(X).log_likelihood_
     assert model.log_likelihood_ == pytest.approx(expected, rel=1e-6)
+
+
+def test_no_step_is_the_start_and_no_draw_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 4])
+    start = {"weights_init": [0.25, 0.75], "means_init": [[0.5, 0.0], [3.0, 3.0]]}
+    precisions = np.array([np.eye(2), 2 * np.eye(2)])
+    model = GaussianMixture(2, max_iter=0, precisions_init=precisions, **start).fit(X)
+    np.testing.assert_allclose(model.means_, start["means_init"])
+    np.testing.assert_allclose(model.precisions_, precisions)
+    densities = [
+        w * stats.multivariate_normal(m, np.linalg.inv(P)).pdf(X)
+        for w, m, P in zip(*start.values(), precisions, strict=True)
+    ]
+    assert model.lower_bound_ == pytest.approx(np.log(sum(densities)).mean())
+    assert (model.n_iter_, model.converged_) == (0, False)
+    first, second = (
+        GaussianMixture(2, max_iter=steps, random_state=1, moves=0, tol=0) for steps in (0, 3)
+    )
+    with pytest.warns(ConvergenceWarning):
+        second.fit(X)
+    assert first.fit(X).lower_bound_ < second.lower_bound_
+    assert (first.predict(X[:40]) != first.predict(X[40:])).mean() > 0.9
+    with pytest.raises(InputError, match="Invalid value for 'n_samples': 0"):
+        model.sample(0)

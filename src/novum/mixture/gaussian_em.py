@@ -41,6 +41,9 @@ _CALL_PRODUCTS = 2e8
 # A component with a smaller share of all rows than this has died: nothing is left to learn from.
 DEAD = 1e-12
 
+# Variances of this size, as shares of those of the columns, are what rounding leaves of none.
+_ROUNDING = 1e-15
+
 _COLLAPSED = (
     "A component has no spread in some direction, so its density is infinite there. Raise "
     "reg_covar, ask for fewer components, or choose a simpler covariance_type."
@@ -335,7 +338,15 @@ class GaussianEM(SumProblem[GaussianParameters, GaussianSums]):
         return float(statistics.weight.sum())
 
     def update(self, params: GaussianParameters, statistics: GaussianSums, /) -> GaussianParameters:
-        return maximized(self.family, params, statistics)
+        after = maximized(self.family, params, statistics)
+        if self.family.floor < _ROUNDING and self.family.name != "fixed":
+            spread = after.covariances
+            if len(spread) == len(after.weights):
+                spread = spread[after.weights > 0]
+            least = spread if spread.ndim == 2 else np.linalg.eigvalsh(spread)
+            if not (least > _ROUNDING).all():
+                raise InputError(_COLLAPSED)
+        return after
 
     def n_collapsed(self, params: GaussianParameters) -> int:
         """Components at the floor of variances."""

@@ -38,7 +38,7 @@ from novum.core.tables import (
 from novum.mixture.covariance_families import NAMES, Family
 from novum.mixture.gaussian_em import GaussianEM, GaussianParameters, Units, log_joint
 from novum.mixture.gaussian_starts import always, first_parameters, moved_out
-from novum.mixture.mixture_model import MixtureModel, Total
+from novum.mixture.mixture_model import MixtureModel, Total, check_draws
 from novum.mixture.normal_mixture import NormalMixture
 from novum.numerics import ColumnMoments, Floats, Integers, as_argument, column_moments_of
 
@@ -235,7 +235,7 @@ class GaussianMixture(MixtureModel):
     ) -> Fitted[Any, Any]:
         best = fit_sums(problem, over, **options)
         given = (self.weights_init, self.means_init, self.precisions_init)
-        if self.moves == 0 or any(part is not None for part in given):
+        if min(self.moves, self.max_iter) == 0 or any(part is not None for part in given):
             return best
         return moved_out(problem, over, best, self.moves, options)
 
@@ -335,8 +335,7 @@ class GaussianMixture(MixtureModel):
         self, n_samples: int = 1, random_state: RandomSource = None
     ) -> tuple[Floats, Integers]:
         """Rows drawn from the law, and the components that they come from."""
-        if n_samples < 1:
-            raise InputError(f"n_samples must be at least 1, got {n_samples!r}.")
+        check_draws(n_samples)
         source = self.random_state if random_state is None else random_state
         rows, codes = self.law_.sample_with_components(int(n_samples), source)
         return rows, np.asarray(codes)

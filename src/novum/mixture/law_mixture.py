@@ -50,6 +50,7 @@ from novum.mixture.mixed_table import (
     level_starts,
     start_rows,
 )
+from novum.mixture.mixture_model import check_draws
 from novum.numerics import Floats, Integers
 
 _OF_COUNTS = (Multinomial, MultinomialShares)
@@ -271,8 +272,7 @@ class Mixture(TableMixture):
 
     def sample(self, n_samples: int = 1, random_state: RandomSource = None) -> tuple[Any, Integers]:
         """Rows drawn from the law, and the components that they come from."""
-        if n_samples < 1:
-            raise InputError(f"n_samples must be at least 1, got {n_samples!r}.")
+        check_draws(n_samples)
         source = self.random_state if random_state is None else random_state
         return self.law_.sample_with_components(int(n_samples), source)
 

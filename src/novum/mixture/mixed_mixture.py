@@ -45,6 +45,7 @@ from novum.mixture.mixed_table import (
     level_starts,
     start_rows,
 )
+from novum.mixture.mixture_model import check_draws
 from novum.mixture.row_blocks import calls, in_blocks
 from novum.numerics import Floats, Integers, as_argument
 
@@ -388,8 +389,7 @@ class MixedMixture(TableMixture):
     def sample(self, n_samples: int = 1, random_state: RandomSource = None) -> tuple[Any, Integers]:
         """Rows drawn from the law, as an array of numbers and levels, and their components."""
         check_is_fitted(self, "weights_")
-        if n_samples < 1:
-            raise InputError(f"n_samples must be at least 1, got {n_samples!r}.")
+        check_draws(n_samples)
         rng = stream(self.random_state if random_state is None else random_state)
         codes = rng.choice(len(self.weights_), int(n_samples), p=self.weights_)
         rows = np.empty((len(codes), self.schema_.n_columns), object)

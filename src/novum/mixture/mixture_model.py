@@ -89,7 +89,7 @@ class MixtureModel(
     tol : float
         EM ends when a step changes the objective per row by less.
     max_iter : int
-        Steps of a start.
+        Steps of a start; with 0 the model is the start.
     n_init : int
         Starts, of which the best is kept.
     random_state : int, RandomState, Generator or None
@@ -106,7 +106,7 @@ class MixtureModel(
     n_components: int | str
 
     tol: float = parameter(default=1e-5, at_least=0)
-    max_iter: int = parameter(default=500, at_least=1)
+    max_iter: int = parameter(default=500, at_least=0)
     n_init: int = parameter(default=1, at_least=1)
     random_state: Any = parameter("random_state", np.random.Generator, default=None)
     on_interrupt: str = parameter({"raise", "keep"}, default="raise")
@@ -320,7 +320,9 @@ class MixtureModel(
             "on_interrupt": self.on_interrupt,
         }
         solution = self._climbed(problem, over, options)
-        warn_if_stopped(solution.certificate, type(self).__name__, stacklevel=caller_level() + 1)
+        if self.max_iter > 0:
+            level = caller_level() + 1
+            warn_if_stopped(solution.certificate, type(self).__name__, stacklevel=level)
         self._keep(problem, solution)
         dead = int((self.weights_ == 0).sum())
         if dead:
@@ -335,7 +337,7 @@ class MixtureModel(
         """Fitted attributes."""
         self.certificate_ = solution.certificate
         self.converged_ = bool(self.certificate_.converged)
-        self.n_iter_ = max(1, self.certificate_.iterations or 1)
+        self.n_iter_ = max(min(1, self.max_iter), self.certificate_.iterations or 0)
         self.log_likelihood_ = solution.value
         self.lower_bound_ = solution.value / problem.scale(solution.params, solution.statistics)
         self._store(problem, solution)
@@ -402,6 +404,14 @@ class MixtureModel(
 
     def _entropy_of(self, sample: Sample) -> float:
         return _entropy(self._joint_of(sample), sample.weights)
+
+
+def check_draws(n_samples: int) -> None:
+    if n_samples < 1:
+        raise InputError(
+            f"Invalid value for 'n_samples': {n_samples!r}. The sampling requires at least one "
+            "sample."
+        )
 
 
 def _refuse_no_cells(sums: Any) -> None:
