@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,15 @@ def test_a_model_knows_its_target_and_the_rows_it_has_seen(iris_run: Path, tmp_p
     (tmp_path / "t.csv").write_text("\n".join([lines[0], *lines[-2:]]) + "\n")
     fresh = invoke("evaluate", model, tmp_path / "t.csv", "-q")
     assert (fresh.exit_code, fresh.stderr) == (0, "")
+
+
+def test_a_cut_list_of_seen_rows_is_said(iris_run: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(iris_run, tmp_path / "run"))
+    content = (folder / "seen_rows.bin").read_bytes()
+    (folder / "seen_rows.bin").write_bytes(content[:-3])
+    done = invoke("evaluate", folder / "model.novum", "iris", "-q")
+    assert done.exit_code == 1
+    assert "seen_rows.bin is cut" in " ".join(done.stderr.split())
 
 
 def test_a_model_alone_is_judged_as_before(iris_run: Path, tmp_path: Path) -> None:

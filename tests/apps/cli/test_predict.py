@@ -10,11 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from novum.apps.job.building import build
+from novum.apps.job.families import family
 from novum.bayes import GaussianNB
 from novum.core import load, save
+from novum.core.learners import Pipeline
 from novum.data import load as load_table
+from novum.data.scaling import StandardScaler
 from novum.evaluation import ConformalClassifier, ConformalRegressor
-from novum.linear import Ridge
+from novum.linear import LogisticRegression, Ridge
 from novum.trees import DecisionTreeClassifier
 from tests.apps.cli.commands import invoke, last_line
 
@@ -98,6 +102,91 @@ def test_what_does_not_fit_is_said(iris_run: Path, tmp_path: Path) -> None:
     nowhere = invoke("predict", model, "iris", "--output", tmp_path / "no" / "p.csv")
     assert nowhere.exit_code == 1
     assert "does not exist" in nowhere.stderr
+
+
+# --- Rows without an answer -----------------------------------------------------------------------
+
+
+def complete(n: int = 30) -> pa.Table:
+    rng = np.random.default_rng(4)
+    return pa.table({"a": rng.normal(size=n) / 2, "b": 3.0 + rng.normal(size=n)})
+
+
+def write(path: Path, X: pa.Table, cells: dict[tuple[int, str], str]) -> Path:
+    """The table as CSV with other texts in some cells."""
+    lines = [",".join(X.column_names)]
+    for row, values in enumerate(X.to_pylist()):
+        lines.append(",".join(cells.get((row, name), repr(x)) for name, x in values.items()))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_rows_that_cannot_be_answered_cost_no_other_row_its_answer(tmp_path: Path) -> None:
+    X = complete()
+    model = Pipeline([("scale", StandardScaler()), ("learner", Ridge())])
+    model.fit(X, X["a"].to_numpy() - 2 * X["b"].to_numpy())
+    save(model, tmp_path / "m.novum")
+    strange = {(2, "a"): "", (7, "b"): "inf", (11, "a"): "1e308", (12, "a"): "-1e308"}
+    strange |= {(20, "a"): "", (20, "b"): ""}
+    path = write(tmp_path / "t.csv", X, strange)
+    done = invoke("predict", tmp_path / "m.novum", path, "-q", "-o", tmp_path / "p.csv")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("25 rows predicted")
+    assert " ".join(done.stderr.split()) == (
+        "5 of the 30 rows have no answer: numbers are too large to compute with (2, the first is "
+        "row 12); a number is infinite (1, the first is row 8); a cell that the model needs is "
+        "missing (1, the first is row 3); no cell is known (1, the first is row 21)."
+    )
+    rows = rows_of(tmp_path / "p.csv")
+    assert [row["row"] for row in rows] == [str(row + 1) for row in range(30)]
+    lost = [2, 7, 11, 12, 20]
+    assert [k for k, row in enumerate(rows) if row["prediction"] == ""] == lost
+    kept = np.setdiff1d(np.arange(30), lost)
+    told = [float(rows[k]["prediction"]) for k in kept]
+    np.testing.assert_array_equal(told, model.predict(X.take(kept)))
+
+
+def test_classes_without_an_answer_have_empty_probabilities(tmp_path: Path) -> None:
+    X = complete()
+    model = LogisticRegression().fit(X, np.where(X["a"].to_numpy() > 0, "up", "down"))
+    save(model, tmp_path / "m.novum")
+    path = write(tmp_path / "t.csv", X.slice(0, 2), {(0, "b"): ""})
+    for X_less, n_rows in (
+        (path, 1),
+        (write(tmp_path / "one.csv", X.slice(0, 1), {(0, "a"): ""}), 0),
+    ):
+        done = invoke("predict", tmp_path / "m.novum", X_less, "-q", "-o", tmp_path / "p.csv")
+        assert done.stdout.startswith(f"{n_rows} row")
+        first = rows_of(tmp_path / "p.csv")[0]
+        assert (first["prediction"], first["probability down"], first["probability up"]) == (
+            "",
+        ) * 3
+
+
+def test_models_of_a_run_fill_what_training_knew_and_cells_that_are_no_numbers(
+    tmp_path: Path,
+) -> None:
+    X = complete()
+    model = build(family("linear"), "regression", seed=0)
+    save(model.fit(X, X["a"].to_numpy()), tmp_path / "m.novum")
+    path = write(tmp_path / "t.csv", X, {(3, "b"): "", (5, "a"): "n/k", (9, "a"): "n/k"})
+    done = invoke("predict", tmp_path / "m.novum", path, "-q", "-o", tmp_path / "p.csv")
+    assert done.stdout.startswith("30 rows predicted")
+    assert " ".join(done.stderr.split()) == (
+        "'a' has 2 cells that are no numbers, the first in row 6: 'n/k'. They count as missing. "
+        "3 cells of 'a', 'b' are missing, the first in row 4, though training knew all of them: "
+        "its mean or most frequent level stands there."
+    )
+    means = {name: float(np.mean(X[name].to_numpy())) for name in ("a", "b")}
+    cells = {"a": X["a"].to_numpy().copy(), "b": X["b"].to_numpy().copy()}
+    cells["b"][3], cells["a"][[5, 9]] = means["b"], means["a"]
+    told = [float(row["prediction"]) for row in rows_of(tmp_path / "p.csv")]
+    np.testing.assert_allclose(told, model.predict(pa.table(cells)), rtol=1e-12)
+    # What only a reader of the whole file can tell is no missing cell.
+    path = write(tmp_path / "t.csv", X, {(3, "b"): "1.234,5", (5, "b"): "x"})
+    done = invoke("predict", tmp_path / "m.novum", path, "-q", "-o", tmp_path / "p.csv")
+    assert done.exit_code == 1
+    assert "line 5" in done.stderr
 
 
 def test_the_columns_that_moved_each_row(iris_run: Path, tmp_path: Path) -> None:

@@ -63,7 +63,9 @@ def test_rates_are_learned_by_the_poisson_law_of_the_counts(
     learner = model.steps[-1][1]
     alpha = learner.alpha
     # The definition: the law of the counts themselves, whose logarithm of the mean is shifted.
-    scaled = model.steps[0][1].transform(X)
+    scaled = X
+    for _, step in model.steps[:-1]:
+        scaled = step.transform(scaled)
     direct = PoissonRegressor(alpha=alpha * np.sum(columns["years"]) / len(columns["years"]))
     direct.fit(scaled, np.array(columns["claims"]), exposure=np.array(columns["years"]))
     np.testing.assert_allclose(model.predict(X), direct.predict(scaled), rtol=1e-5)

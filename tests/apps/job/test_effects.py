@@ -24,7 +24,7 @@ from tests.apps.job.test_explaining import rows_for
 
 def test_dependence_is_the_mean_prediction_with_the_column_set() -> None:
     X, y = rows_for("regression")
-    model = build(family("forest"), "regression", has_missing=False, seed=0).fit(X, y)
+    model = build(family("forest"), "regression", seed=0).fit(X, y)
     number, level = dependences(model, X, ["u", "c", "v"], seed=0, max_columns=2, max_values=7)
     assert (number.column, level.column) == ("u", "c")
     assert len(number.values) == 7
@@ -43,7 +43,7 @@ def test_dependence_is_the_mean_prediction_with_the_column_set() -> None:
 
 def test_dependence_of_classes_is_at_the_priors_of_the_point() -> None:
     X, y = rows_for("binary")
-    model = build(family("tree"), "binary", has_missing=False, seed=0).fit(X, y)
+    model = build(family("tree"), "binary", seed=0).fit(X, y)
     point = WorkingPoint(classes=("a", "b"), priors=(0.9, 0.1), cost=((0, 1), (1, 0)))
     (plain,) = dependences(model, X, ["u"], seed=0, positive="b", max_values=3)
     (moved,) = dependences(model, X, ["u"], seed=0, positive="b", max_values=3, point=point)
@@ -56,7 +56,7 @@ def test_dependence_of_classes_is_at_the_priors_of_the_point() -> None:
 
 def test_dependence_on_few_rows_of_many_classes_and_of_nothing() -> None:
     X, y = rows_for("multiclass")
-    model = build(family("naive_bayes"), "multiclass", has_missing=False, seed=0).fit(X, y)
+    model = build(family("naive_bayes"), "multiclass", seed=0).fit(X, y)
     (found,) = dependences(model, X, ["v"], seed=0, max_rows=20, max_columns=1)
     assert (found.n_rows, found.outputs) == (20, ("a", "b", "c"))
     np.testing.assert_allclose(np.sum(found.means, axis=0), 1.0)
@@ -76,7 +76,7 @@ def answers_for(model: Any, X: pa.Table, y: Any) -> Predictions:
 def test_contributions_to_a_sum_are_its_terms() -> None:
     """For f = sum of g_j(x_j) a column adds g_j(x_j) - mean g_j(z_j), whatever the order."""
     X, y = rows_for("regression")
-    model = build(family("linear"), "regression", has_missing=False, seed=0).fit(X, y)
+    model = build(family("linear"), "regression", seed=0).fit(X, y)
     answers = answers_for(model, X, y)
     (one,) = contributions(model, X, answers, [(4, "why")], ["u", "v"], seed=0, n_orders=200)
     assert (one.row, one.why, one.output) == (5, "why", "")
@@ -100,7 +100,7 @@ def test_contributions_are_shapley_values() -> None:
     """Against all orders of all columns, over all rows."""
     X, y = rows_for("binary", numeric_only=True)
     X, y = X.slice(0, 12), y[:12]
-    model = build(family("tree"), "binary", has_missing=False, seed=0)
+    model = build(family("tree"), "binary", seed=0)
     model = model.set_params(min_samples_leaf=1).fit(X, y)
     names = X.column_names
     exact = dict.fromkeys(names, 0.0)
@@ -134,7 +134,7 @@ def largest_first_of(one: ContributionRecord) -> bool:
 
 def test_columns_that_are_not_credited_are_one_and_rows_share_their_start() -> None:
     X, y = rows_for("multiclass")
-    model = build(family("forest"), "multiclass", has_missing=False, seed=0).fit(X, y)
+    model = build(family("forest"), "multiclass", seed=0).fit(X, y)
     answers = answers_for(model, X, y)
     found = contributions(model, X, answers, [(0, ""), (1, "")], X.column_names, seed=0)
     limited = contributions(
@@ -156,7 +156,7 @@ def test_columns_that_are_not_credited_are_one_and_rows_share_their_start() -> N
 @pytest.mark.parametrize(("name", "kind"), [("forest", "multiclass"), ("tree", "regression")])
 def test_contributions_of_trees_are_exact(name: str, kind: str) -> None:
     X, y = rows_for(kind)
-    model = build(family(name), kind, has_missing=False, seed=0).fit(X, y)
+    model = build(family(name), kind, seed=0).fit(X, y)
     answers = Predictions(np.arange(X.num_rows), "", y, model.predict(X))
     found = contributions(model, X, answers, [(3, "one"), (7, "two")], ["u", "v"], seed=0)
     direct = model.contributions(X, X.take(np.arange(min(100, X.num_rows))))
@@ -178,7 +178,7 @@ def test_contributions_of_trees_are_exact(name: str, kind: str) -> None:
 
 def test_the_spread_speaks_of_the_positive_class_and_orders_cells() -> None:
     X, y = rows_for("binary")
-    model = build(family("gradient_boosting"), "binary", has_missing=False, seed=0).fit(X, y)
+    model = build(family("gradient_boosting"), "binary", seed=0).fit(X, y)
     found, other = (spread(model, X, seed=0, positive=label) for label in ("b", "a"))
     assert found is not None
     assert other is not None
@@ -197,5 +197,5 @@ def test_the_spread_speaks_of_the_positive_class_and_orders_cells() -> None:
 
 def test_models_without_trees_have_no_spread() -> None:
     X, y = rows_for("binary")
-    model = build(family("naive_bayes"), "binary", has_missing=False, seed=0).fit(X, y)
+    model = build(family("naive_bayes"), "binary", seed=0).fit(X, y)
     assert spread(model, X, seed=0) is None

@@ -45,7 +45,7 @@ def rows_for(kind: str, numeric_only: bool = False) -> tuple[pa.Table, np.ndarra
 
 def model_of(name: str, kind: str) -> tuple[Any, pa.Table]:
     X, y = rows_for(kind, not family(name).takes_kinds)
-    return build(family(name), kind, has_missing=False, seed=0).fit(X, y), X
+    return build(family(name), kind, seed=0).fit(X, y), X
 
 
 def largest_first(record: ExplanationRecord) -> bool:
@@ -239,7 +239,7 @@ def test_a_stack_names_its_members() -> None:
 
 def test_columns_that_matter_are_told_from_noise() -> None:
     X, y = rows_for("binary")
-    model = build(family("forest"), "binary", has_missing=False, seed=0).fit(X, y)
+    model = build(family("forest"), "binary", seed=0).fit(X, y)
     found = dict(column_importances(model, X, y, scorer("accuracy"), 0))
     assert set(found) == set(X.column_names)
     assert max(found, key=lambda name: found[name].value or 0.0) in ("u", "v")
@@ -249,9 +249,9 @@ def test_columns_that_matter_are_told_from_noise() -> None:
 
 def test_a_column_the_model_does_not_use_costs_nothing() -> None:
     X, y = rows_for("regression")
-    model = build(family("tree"), "regression", has_missing=False, seed=0).fit(X.select(["u"]), y)
+    model = build(family("tree"), "regression", seed=0).fit(X.select(["u"]), y)
     found = dict(column_importances(model, X.select(["u"]), y, scorer("rmse"), 0))
-    constant = build(family("constant"), "regression", has_missing=False, seed=0).fit(X, y)
+    constant = build(family("constant"), "regression", seed=0).fit(X, y)
     nothing = dict(column_importances(constant, X, y, scorer("rmse"), 0))
     assert {value.value for value in nothing.values()} == {0.0}
     assert (found["u"].value or 0.0) > 1.0
@@ -259,7 +259,7 @@ def test_a_column_the_model_does_not_use_costs_nothing() -> None:
 
 def test_seeds_repeat() -> None:
     X, y = rows_for("binary")
-    model = build(family("tree"), "binary", has_missing=False, seed=0).fit(X, y)
+    model = build(family("tree"), "binary", seed=0).fit(X, y)
     first = column_importances(model, X, y, scorer("accuracy"), 3)
     assert first == column_importances(model, X, y, scorer("accuracy"), 3)
 
@@ -269,11 +269,11 @@ def test_of_very_many_columns_those_are_permuted_that_the_model_leans_on() -> No
     columns = {f"c{i}": rng.normal(size=60) for i in range(23)}
     y = np.where(columns["c19"] > 0, "a", "b")
     wide = pa.table(columns)
-    model = build(family("forest"), "binary", has_missing=False, seed=0).fit(wide, y)
+    model = build(family("forest"), "binary", seed=0).fit(wide, y)
     few = column_importances(model, wide, y, scorer("accuracy"), 0, max_columns=3, max_rows=30)
     assert len(few) == 3
     assert few[0][0] == "c19"
-    constant = build(family("constant"), "binary", has_missing=False, seed=0).fit(wide, y)
+    constant = build(family("constant"), "binary", seed=0).fit(wide, y)
     first = column_importances(constant, wide, y, scorer("accuracy"), 0, max_columns=2)
     assert {name for name, _ in first} == {"c0", "c1"}
     known = {"c5": None, "c7": 0.1, "c19": 0.9}

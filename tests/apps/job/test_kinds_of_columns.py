@@ -105,7 +105,7 @@ def test_a_class_of_one_row_costs_no_family() -> None:
     y = ["good"] * 20 + ["bad"] * 20 + ["odd"]
     alone = SpecialColumns(texts=("text",), n_plain=0)
     for name in ("linear", "naive_bayes", "svm"):
-        model = build(family(name), "multiclass", has_missing=False, seed=0, columns=alone)
+        model = build(family(name), "multiclass", seed=0, columns=alone)
         found = model.fit(table, y).predict_proba(table)
         assert found.shape == (41, 3)
         np.testing.assert_allclose(found.sum(axis=1), 1.0)
@@ -130,7 +130,7 @@ def test_text_is_as_good_as_a_linear_machine_of_scikit_learn(name: str) -> None:
     texts, labels = [line["text"] for line in lines], np.array([line["label"] for line in lines])
     table = pa.table({"text": pa.array(texts).dictionary_encode()})
     alone = SpecialColumns(texts=("text",), n_plain=0)
-    model = build(family(name), "binary", has_missing=False, seed=0, columns=alone)
+    model = build(family(name), "binary", seed=0, columns=alone)
     other = make_pipeline(TfidfVectorizer(), LinearSVC())
     found, expected = [], []
     folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
@@ -174,7 +174,7 @@ def test_both_ways_are_tried_and_levels_win_where_they_should(
         cells = table.column("grade").to_pylist()
         table = table.set_column(0, "grade", pa.array([None, *cells[1:]], pa.float64()))
     row = family(name)
-    model = build(row, "binary", has_missing=has_missing, seed=0, columns=WHOLE)
+    model = build(row, "binary", seed=0, columns=WHOLE)
     settings = candidate(row, "binary", 1, model, 0, WHOLE)
     assert settings_text(settings)[-1] == ("as levels", ", ".join(["c", *as_levels]))
     as_numbers = clone(model).fit(table, y)

@@ -205,7 +205,7 @@ def test_all_right_and_all_wrong_have_no_groups_and_extremes_have() -> None:
 
 def fitted_pair(task: Task, name: str) -> tuple[Any, Any]:
     rows = task.rows()
-    both = (build(family(n), task.kind, has_missing=False, seed=0) for n in (name, "constant"))
+    both = (build(family(n), task.kind, seed=0) for n in (name, "constant"))
     model, constant = (one.fit(rows.X, rows.y) for one in both)
     return model, constant
 

@@ -168,7 +168,7 @@ def test_every_candidate_is_made_again(row: Family, kind: str) -> None:
     role = row.role(kind)
     assert role is not None
     for number in range(len(role.candidates)):
-        model = build(row, kind, has_missing=True, seed=7)
+        model = build(row, kind, seed=7)
         model.set_params(**candidate(row, kind, number, model, 7))
         script = model_script(Made(model, "t.csv", "y"))
         again = made_again(script)
@@ -184,7 +184,7 @@ def test_a_stack_is_made_again() -> None:
 
     columns = labeled(40)
     y = np.array(columns.pop("y"))
-    rows = LearningRows("binary", pa.table(columns), y, has_missing=True)
+    rows = LearningRows("binary", pa.table(columns), y)
     stack = stack_of({"linear": 2, "boosting": 1}, plan_of("tree", seed=3), rows)
     again = made_again(model_script(Made(stack, "t.csv", "y")))
     assert repr(again) == repr(stack)
@@ -218,4 +218,4 @@ def test_bundled_tables_are_loaded_by_name() -> None:
 
 
 def family_model(name: str) -> Any:
-    return build(family(name), "binary", has_missing=False, seed=0)
+    return build(family(name), "binary", seed=0)

@@ -371,6 +371,5 @@ def test_rows_of_a_task(tmp_path: Path) -> None:
     rows = LearningRows.of(task, task.rows(parts.train))
     assert rows.is_classification
     assert rows.weight.tolist() == [columns["w"][i] for i in parts.train]
-    assert rows.has_missing
     assert (rows.groups, rows.in_time) == (None, False)
     assert rows.X.column_names == ["u", "v", "noise", "c"]

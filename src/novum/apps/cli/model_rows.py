@@ -29,11 +29,13 @@ from novum.apps.job.table.reading import LoadedTable, read, read_like
 from novum.apps.job.table.target_column import read_weights
 from novum.apps.job.table.task import Rows, Task
 from novum.core.decisions import OrderedClassifier, RetargetedClassifier
-from novum.core.errors import InputError
+from novum.core.errors import FileFormatError, InputError
 from novum.core.files import load
-from novum.core.sources import ReadReport
+from novum.core.sources import ReadReport, is_amount_text, is_number_text
 from novum.core.tables import Column, Kind, Schema, level_key
-from novum.core.text import label_text, printable
+from novum.core.text import label_text, listed, printable
+from novum.data.filling import FillMissing
+from novum.display import counted
 from novum.ensemble import LabelModels, TargetModels
 
 
@@ -103,6 +105,77 @@ def features_for(model: Any, request: Request) -> tuple[pa.Table, Any]:
     schema = schema_of(model)
     loaded = _read(model, request, schema)
     return loaded.table.select(list(schema.names)), ids_of(loaded, request)
+
+
+def rows_to_answer(model: Any, request: Request) -> tuple[pa.Table, Any, tuple[str, ...]]:
+    """As `features_for`, and what to say of cells that are no numbers, which count as missing."""
+    schema = schema_of(model)
+    try:
+        loaded = _read(model, request, schema)
+    except FileFormatError as error:
+        try:
+            as_words = [
+                Column(column.name, Kind.NOMINAL) if column.kind is Kind.NUMERIC else column
+                for column in schema.columns
+            ]
+            loaded = _read(model, request, Schema(tuple(as_words)))
+        except InputError:
+            raise error from None
+        said = []
+        for column in schema.columns:
+            if column.kind is Kind.NUMERIC:
+                place = loaded.table.column_names.index(column.name)
+                numbers, sentence = _numbers_in(loaded.table.column(place), column.name)
+                if numbers is None:
+                    raise error from None
+                table = loaded.table.set_column(place, column.name, numbers)
+                loaded = replace(loaded, table=table)
+                said += [sentence] if sentence else []
+    else:
+        said = []
+    X = loaded.table.select(list(schema.names))
+    return X, ids_of(loaded, request), (*said, *_filled(model, X))
+
+
+def _numbers_in(cells: pa.ChunkedArray, name: str) -> tuple[pa.Array | None, str]:
+    """Cells of text as numbers, and what to say of those that are none; None where unclear."""
+    coded = cells.combine_chunks().dictionary_encode()
+    levels = [str(level) for level in coded.dictionary.to_pylist()]
+    words = [level for level in levels if not is_number_text(level)]
+    if any(map(is_amount_text, words)):
+        # Only a reader of the whole file knows what its signs mean.
+        return None, ""
+    values = pa.array([None if level in words else float(level) for level in levels], pa.float64())
+    numbers = values.take(coded.indices)
+    wrong = np.flatnonzero(np.asarray(numbers.is_null()) & np.asarray(coded.indices.is_valid()))
+    if not len(wrong):
+        return numbers, ""
+    cell = label_text(levels[coded.indices[int(wrong[0])].as_py()])
+    what = "cell that is no number" if len(wrong) == 1 else "cells that are no numbers"
+    return numbers, (
+        f"{printable(name)!r} has {len(wrong):,} {what}, the first in row {wrong[0] + 1}: {cell}. "
+        f"{'It counts' if len(wrong) == 1 else 'They count'} as missing."
+    )
+
+
+def _filled(model: Any, X: pa.Table) -> Iterator[str]:
+    """What to say of missing cells in columns of which training knew every cell."""
+    source = getattr(model, "model", model)
+    source = getattr(source, "model", source)
+    for _, step in getattr(source, "steps", ()):
+        if not isinstance(step, FillMissing):
+            continue
+        whole = [n for n, gone in zip(step.schema_.names, step.filled_, strict=True) if not gone]
+        gaps = {n: np.asarray(X[n].is_null(nan_is_null=True)) for n in whole if n in X.column_names}
+        gaps = {name: gone for name, gone in gaps.items() if gone.any()}
+        if gaps:
+            first = min(int(gone.argmax()) for gone in gaps.values())
+            n_cells = sum(int(gone.sum()) for gone in gaps.values())
+            yield (
+                f"{counted(n_cells, 'cell')} of {listed(list(gaps))} "
+                f"{'is' if n_cells == 1 else 'are'} missing, the first in row {first + 1}, though "
+                "training knew all of them: its mean or most frequent level stands there."
+            )
 
 
 def unseen_levels(X: pa.Table, schema: Schema) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from novum.apps.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from novum.apps.cli.answered_rows import Answer, Lost
     from novum.apps.cli.progress import Progress
     from novum.apps.job.outputs import Predictions
     from novum.apps.job.request import Request
@@ -177,7 +178,8 @@ def predict(
     all classes, or its number; a model at a working point adds the decision of least cost. Beside
     the other files of its run, a model adds an interval (lower, upper) or a set of classes. With
     --why, the rows of the table are compared with each other: a column is credited with the change
-    of the prediction when its cell takes the place of another row's.
+    of the prediction when its cell takes the place of another row's. A row that the model cannot
+    answer has an empty answer, which is said; rows are counted from 1.
     """
     from contextlib import nullcontext
 
@@ -215,10 +217,10 @@ def _write(
     coverage: float | None = None,
 ) -> int:
     from novum.apps.cli.model_rows import (
-        features_for,
         is_classifier,
         model_of,
         models_of,
+        rows_to_answer,
         schema_of,
         unseen_levels,
     )
@@ -233,7 +235,7 @@ def _write(
     from novum.ensemble import LabelModels, TargetModels
 
     fitted = model_of(path_of_model)
-    X, names = features_for(fitted, request)
+    X, names, said = rows_to_answer(fitted, request)
     if why and X.num_rows < 2:
         raise InputError(
             "--why compares rows with each other, and there are no two here. Give a table of "
@@ -245,17 +247,23 @@ def _write(
             "folder targets of the run."
         )
     named = None if names is None else Identifiers(str(request.id), names)
-    for sentence in unseen_levels(X, schema_of(fitted)):
+    for sentence in (*said, *unseen_levels(X, schema_of(fitted))):
         typer.echo(sentence, err=True)
 
     def write(model: Any, target: Path, folder: Path) -> int:
         classes = [str(label) for label in model.classes_] if is_classifier(model) else None
-        answers = _answers(model, X, shown, why, coverage)
-        if not covers(model):
-            known = calibration_beside(folder, coverage)
-            if known is not None and known.is_of_classes == (classes is not None):
-                answers = (bounded(part, known, classes) for part in answers)
-        return write_predictions(target, answers, classes, named)
+        known = None if covers(model) else calibration_beside(folder, coverage)
+        if known is not None and known.is_of_classes != (classes is not None):
+            known = None
+
+        def answer(rows: Any, positions: Any) -> Predictions:
+            part = _answer(model, rows, positions, why, coverage)
+            return part if known is None else bounded(part, known, classes)
+
+        lost: Lost = {}
+        n_classes = None if classes is None else len(classes)
+        parts = _answers(answer, X, shown, n_classes, lost)
+        return _told(write_predictions(target, parts, classes, named), lost)
 
     with warnings.catch_warnings():
         # Said above for the whole table; a model would say it again for each part of it.
@@ -275,26 +283,33 @@ def _write(
 
 def _write_sets(path: Path, model: Any, X: Any, named: Any) -> int:
     """Sets of labels with a probability of each."""
-    import numpy as np
-
     from novum.apps.job.outputs import Predictions, write_predictions
 
-    rows = np.arange(X.num_rows)
-    predictions = Predictions(rows, "model", None, model.predict(X), model.predict_proba(X))
-    return write_predictions(path, [predictions], list(model.targets), named)
+    def answer(rows: Any, positions: Any) -> Predictions:
+        sets, shares = model.predict(rows), model.predict_proba(rows)
+        return Predictions(positions, "model", None, sets, shares)
+
+    lost: Lost = {}
+    parts = _answers(answer, X, None, len(model.targets), lost)
+    return _told(write_predictions(path, parts, list(model.targets), named), lost)
+
+
+def _told(n_rows: int, lost: Lost) -> int:
+    """How many rows have an answer; why others have none is said."""
+    from novum.apps.cli.answered_rows import without_answer
+
+    if lost:
+        typer.echo(without_answer(lost, n_rows), err=True)
+    return n_rows - sum(map(len, lost.values()))
 
 
 def _answers(
-    model: Any, X: Any, shown: Progress | None, why: bool, coverage: float | None = None
+    answer: Answer, X: Any, shown: Progress | None, n_classes: int | None, lost: Lost
 ) -> Iterator[Predictions]:
-    from dataclasses import replace
-
+    """Answers part by part; rows without one are added to `lost`."""
     import numpy as np
 
-    from novum.apps.cli.model_rows import is_classifier
-    from novum.apps.job.coverage import covered_by, covers
-    from novum.apps.job.effects import reasons
-    from novum.apps.job.outputs import Predictions
+    from novum.apps.cli.answered_rows import answered
 
     starts = range(0, max(X.num_rows, 1), _ROWS_AT_ONCE)
     for number, start in enumerate(starts):
@@ -304,17 +319,29 @@ def _answers(
         rows = np.arange(start, start + part.num_rows)
         if not len(rows):
             continue
-        classed = is_classifier(model)
-        predictions = Predictions(
-            rows,
-            "model",
-            None,
-            model.predict(part),
-            model.predict_proba(part) if classed else None,
-            model.decide(part) if hasattr(model, "decide") else None,
-        )
-        if covers(model):
-            predictions = covered_by(model, part, predictions, coverage)
-        yield (
-            replace(predictions, reasons=reasons(model, part, predictions)) if why else predictions
-        )
+        predictions, own = answered(answer, part, rows, n_classes)
+        for reason, some in own.items():
+            lost.setdefault(reason, []).extend(some)
+        yield predictions
+
+
+def _answer(model: Any, X: Any, rows: Any, why: bool, coverage: float | None) -> Predictions:
+    """A model's answers for some rows."""
+    from dataclasses import replace
+
+    from novum.apps.cli.model_rows import is_classifier
+    from novum.apps.job.coverage import covered_by, covers
+    from novum.apps.job.effects import reasons
+    from novum.apps.job.outputs import Predictions
+
+    predictions = Predictions(
+        rows,
+        "model",
+        None,
+        model.predict(X),
+        model.predict_proba(X) if is_classifier(model) else None,
+        model.decide(X) if hasattr(model, "decide") else None,
+    )
+    if covers(model):
+        predictions = covered_by(model, X, predictions, coverage)
+    return replace(predictions, reasons=reasons(model, X, predictions)) if why else predictions

@@ -37,7 +37,6 @@ def build(
     family: Family,
     kind: str,
     *,
-    has_missing: bool,
     seed: int,
     columns: SpecialColumns = PLAIN,
     levels: tuple[Any, ...] = (),
@@ -47,7 +46,7 @@ def build(
     Examples
     --------
     >>> from novum.apps.job.families import family
-    >>> build(family("linear"), "regression", has_missing=False, seed=0).steps[-1]
+    >>> build(family("linear"), "regression", seed=0).steps[-1]
     ('learner', Ridge(random_state=0))
     """
     role = _role(family, kind, columns)
@@ -68,7 +67,9 @@ def build(
             "leave_out": list(apart),
         }
         steps.append(("dates", imported("novum.data:DateFeatures")(**dates)))
-    if has_missing and (takes_text or not family.takes_missing):
+    if takes_text or not family.takes_missing:
+        # Rows to come may lack cells, whether training rows did or not; complete ones stay as
+        # they are.
         steps.append(("fill", imported("novum.data.filling:FillMissing")()))
     if role.nonnegative:
         steps.append(("scale", imported("novum.data.scaling:MinMaxScaler")(clip=True)))

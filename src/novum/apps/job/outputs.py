@@ -194,7 +194,8 @@ def write_predictions(
     head += ["lower", "upper"] if with_limits else []
     head += ["set"] if with_sets else []
     head += [f"probability {label}" for label in classes or ()]
-    head += ["why"] if any(part.reasons for part in parts) else []
+    with_why = any(part.reasons for part in parts)
+    head += ["why"] if with_why else []
     n_lines = 0
     with replacing(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
@@ -203,7 +204,7 @@ def write_predictions(
         for part in parts:
             for i in range(len(part.rows)):
                 named = [] if identifiers is None else [safe_cell(identifiers.of(part, i))]
-                why = [safe_cell(part.reasons[i])] if part.reasons else []
+                why = [safe_cell(part.reasons[i] if part.reasons else "")] if with_why else []
                 line = _line(part, i, with_decision, with_limits, with_sets)
                 writer.writerow([*named, *line, *why])
             n_lines += len(part.rows)
@@ -243,7 +244,13 @@ def write_seen_rows(path: Path, X: Any) -> None:
 
 def count_seen_rows(path: Path, X: Any) -> int:
     """How many rows are among those that `write_seen_rows` wrote."""
-    known = np.frombuffer(path.read_bytes(), "<u8")
+    content = path.read_bytes()
+    if len(content) % 8:
+        raise InputError(
+            f"{path} is cut: its {len(content):,} bytes are no whole number of rows. Copy it "
+            "again, or remove it to judge without knowing which rows the model has learned from."
+        )
+    known = np.frombuffer(content, "<u8")
     return int(np.isin(row_digests(X), known).sum())
 
 
@@ -391,7 +398,7 @@ def _line(
     if with_sets:
         line.append(part.sets[i] if part.sets else "")
     if part.probabilities is not None:
-        line += [format(float(p), ".6g") for p in part.probabilities[i]]
+        line += ["" if np.isnan(p) else format(float(p), ".6g") for p in part.probabilities[i]]
     return [safe_cell(cell) for cell in line]
 
 

@@ -62,7 +62,6 @@ class LearningRows:
     weight, groups : arrays or None
     in_time : bool
         Whether the rows are in the order of time, which folds then keep.
-    has_missing : bool
     positions : array or None
         Of the rows in the table.
     columns : SpecialColumns
@@ -77,7 +76,6 @@ class LearningRows:
     weight: Any = None
     groups: Any = None
     in_time: bool = False
-    has_missing: bool = False
     positions: Any = None
     columns: SpecialColumns = PLAIN
     levels: tuple[Any, ...] = ()
@@ -85,8 +83,6 @@ class LearningRows:
     @classmethod
     def of(cls, task: Task, rows: Rows) -> LearningRows:
         """Some rows of a task."""
-        # Cells may be missing where nothing is learned, and have to be answered for all the same.
-        has_missing = any(column.null_count for column in task.X.columns)
         return cls(
             task.kind,
             rows.X,
@@ -94,7 +90,6 @@ class LearningRows:
             rows.weight,
             rows.groups,
             rows.order is not None,
-            has_missing,
             rows.positions,
             task.columns,
             task.levels,
@@ -287,7 +282,6 @@ def built(name: str, rows: LearningRows, seed: int) -> Any:
     return build(
         family(name),
         rows.kind,
-        has_missing=rows.has_missing,
         seed=seed,
         columns=rows.columns,
         levels=rows.levels,
