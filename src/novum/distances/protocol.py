@@ -5,6 +5,11 @@ and learns what the distance needs to know of them (ranges of columns, frequenci
 the prepared rows give any block of the matrix of distances. New rows are prepared `like` those of
 the training.
 
+A distance can be infinite: of rows that share no known cell under `missing="partial"`, where a
+function or a matrix says so, or where a sparse matrix of distances does not hold the pair. Such
+rows are never near, have no vote beside others, and are never joined. Numbers so large or so small
+that powers of their differences leave the range of doubles are refused.
+
 Search needs no roots: prepared rows give sums of powers, `cross_powers`, which rise with the
 distance, and `finish` makes distances of them. Both are computed column after column in one order,
 so that every way of searching finds the same bits.
