@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_said(iris_run: Path, tmp_path: Path) -> None:
 
 def complete(n: int = 30) -> pa.Table:
     rng = np.random.default_rng(4)
-    return pa.table({"a": rng.normal(size=n) / 2, "b": 3.0 + rng.normal(size=n)})
+    return pa.table({"a": rng.normal(size=n) / 10, "b": 3.0 + rng.normal(size=n)})
 
 
 def write(path: Path, X: pa.Table, cells: dict[tuple[int, str], str]) -> Path:
