@@ -51,7 +51,7 @@ from novum.numerics.jit import (
     registered_kernels,
 )
 from novum.numerics.jit_bits import set_bits, trailing_zeros
-from novum.numerics.jit_interpreted import Patience
+from novum.numerics.jit_interpreted import Patience, is_at_hand
 from novum.numerics.lapack import eigenpairs, factorize, invert
 from novum.numerics.linear_algebra import (
     EPSILON,
@@ -249,6 +249,7 @@ __all__ = [
     "interpolate",
     "inverse_triangle",
     "invert",
+    "is_at_hand",
     "is_closed",
     "is_in_span",
     "is_separated",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from novum.core.errors import MemoryLimitError
-from novum.graphical import BayesianNetwork
+from novum.graphical import BayesianNetwork, JunctionTree
 from novum.graphical.inference import junction
 from novum.graphical.inference.forecast import Forecast, forecast
 from novum.graphical.models.arrays import Evidence, ModelArrays
@@ -49,6 +53,35 @@ def test_is_read_in_words() -> None:
     text = str(Forecast(width=2, largest=8, cells=16, bytes=1000, seconds=2.5))
     assert "cliques of up to 3 variables" in text
     assert text.endswith("and 2.5 s")
+    cold = Forecast(width=2, largest=8, cells=16, bytes=1000, seconds=2.5, compiles=True)
+    assert str(cold) == f"{text}, and compiling before it, once on this machine"
+
+
+def test_what_is_compiled_already_is_not_announced() -> None:
+    assert not forecast(star(4), Evidence.none(5)).compiles
+    evidence = Evidence.none(10)
+    JunctionTree().marginals(star(9), evidence)
+    assert not forecast(star(9), evidence).compiles
+
+
+@pytest.mark.slow
+def test_the_first_answer_on_a_machine_is_announced_to_compile(tmp_path: Path) -> None:
+    script = """
+from novum.graphical import Factor, FactorGraph
+pair = lambda i: Factor([[3.0, 1.0], [1.0, 3.0]], {f"v{i}": (0, 1), f"v{i + 1}": (0, 1)})
+graph = FactorGraph(map(pair, range(9)))
+print(graph.forecast().compiles)
+graph.marginals()
+print(graph.forecast().compiles)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.split() == ["True", "False"]
 
 
 def test_what_follows_from_zeros_costs_nothing() -> None:

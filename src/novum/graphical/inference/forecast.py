@@ -2,7 +2,8 @@
 
 The elimination order is found first, and it alone decides the price: every clique is a table, the
 sum of all decides the time; the largest one, or where none is stored all messages, the memory.
-Seconds are those of a reference machine.
+Seconds are those of a reference machine whose kernels are compiled; where they are not, the first
+answer waits for that as well, and the forecast says so.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from novum.graphical.inference.limits import SECONDS_PER_CELL
 from novum.graphical.inference.plain_junction import order_for
 from novum.graphical.inference.potentials import known_potentials
 from novum.graphical.models.arrays import Evidence, ModelArrays
+from novum.numerics import is_at_hand
 
 SECONDS_PER_VARIABLE = 4e-6
 _BYTES = 8
@@ -45,7 +47,10 @@ class Forecast:
     bytes : float
         Memory of the largest tables at one time.
     seconds : float
-        On a reference machine.
+        On a reference machine, without compiling.
+    compiles : bool
+        Whether the first answer compiles its kernels before, which takes seconds to a minute and
+        happens once on a machine; `novum warmup` does it ahead.
 
     Examples
     --------
@@ -59,15 +64,17 @@ about 16.4 kB and 0.3 ms
     cells: float
     bytes: float
     seconds: float
+    compiles: bool = False
 
     def __str__(self) -> str:
         if not self.cells:
             return "exact inference: all follows from what is known, without any table"
         size = format_bytes(int(self.bytes))
+        first = ", and compiling before it, once on this machine" if self.compiles else ""
         return (
             f"exact inference: cliques of up to {self.width + 1} variables, {self.largest:.4g} "
             f"cells in the largest, {self.cells:.4g} in all; about {size} and "
-            f"{duration(self.seconds)}"
+            f"{duration(self.seconds)}{first}"
         )
 
 
@@ -77,11 +84,15 @@ def forecast(model: ModelArrays, evidence: Evidence) -> Forecast:
     if question is None or math.isnan(question.log):
         order = order_for(known_potentials(model, evidence), model.cards, ())
         width, largest, cells = order.width, order.largest, order.cells
-        needed = order.largest * _BYTES * 4
+        needed, compiles = order.largest * _BYTES * 4, False
     else:
+        from novum.graphical.inference.compiled.answers_kernels import run_sums
+
         # Clique tables are not stored: memory is that of factors and messages.
         width, largest, cells, needed = _compiled_price(model, question)
-    return Forecast(width, largest, cells, needed, seconds_of(cells, model.n_variables))
+        compiles = not is_at_hand(run_sums)
+    seconds = seconds_of(cells, model.n_variables)
+    return Forecast(width, largest, cells, needed, seconds, compiles)
 
 
 def _compiled_price(model: ModelArrays, question: Question) -> tuple[int, float, float, float]:
@@ -104,7 +115,7 @@ def _compiled_price(model: ModelArrays, question: Question) -> tuple[int, float,
 
 
 def seconds_of(cells: float, n_variables: int) -> float:
-    """The time of collecting and distributing, on a reference machine."""
+    """The time of collecting and distributing, on a reference machine, without compiling."""
     return SECONDS_PER_CELL * cells + SECONDS_PER_VARIABLE * n_variables
 
 
