@@ -109,6 +109,15 @@ def test_a_round_without_a_split_is_no_end_where_the_next_draws_other_columns() 
     assert boosted.score(X, classes) > 0.85
 
 
+def test_weight_2_is_the_row_twice_where_columns_are_drawn() -> None:
+    X, y = rare_levels()
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    twice = np.repeat(np.arange(len(y)), weight)
+    model = GradientBoostingRegressor(max_features=0.3, n_estimators=40, random_state=0)
+    weighted = model.fit(X, y, sample_weight=weight).predict(X)
+    np.testing.assert_allclose(weighted, model.fit(X[twice], y[twice]).predict(X), rtol=1e-9)
+
+
 def test_a_leaf_that_is_not_zero_is_no_end() -> None:
     X, y = rare_levels()
     far = CustomLoss(

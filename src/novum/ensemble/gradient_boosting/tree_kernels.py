@@ -249,14 +249,18 @@ def grow_tree(table, rows, columns, rules, nodes, work, best, out_open):
             histograms[own, :] = 0
             first, last = integers[small, START], integers[small, STOP]
             add_words(codes, words, rows, first, last, histograms[own])
-            if wants_small:
-                find_split(table, rows, small, histograms[own], nodes, columns, rules, work, best)
             if wants_large:
                 whole = histograms[slot]
                 for k in range(whole.size):
                     whole[k] -= histograms[own, k]
-                find_split(table, rows, large, whole, nodes, columns, rules, work, best)
-            for new, kept in ((small, own), (large, slot)):
+            # Left before right, whichever has fewer rows, so that columns are drawn for the same
+            # nodes however often a row is there.
+            for new in range(child, child + 2):
+                kept = own if new == small else slot
+                if wants_small if new == small else wants_large:
+                    find_split(
+                        table, rows, new, histograms[kept], nodes, columns, rules, work, best
+                    )
                 if integers[new, QUESTION] != LEAF:
                     integers[new, SLOT] = kept
                 else:
