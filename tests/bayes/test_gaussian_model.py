@@ -106,6 +106,19 @@ def test_a_row_without_any_cell_has_the_prior(covariance: str) -> None:
     assert model.predict(np.full((1, 2), np.nan)).tolist() == [2]
 
 
+def test_a_likely_class_without_prior_hides_no_other() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(center, size=(30, 1)) for center in (0.0, 60.0, -45.0)])
+    y = np.repeat(["far", "near", "third"], 30)
+    model = GaussianClassifier(class_prior=[0.5, 0.0, 0.5]).fit(X, y)
+    logs = model.log_likelihood([[61.0]])[0]
+    ratio = model.log_likelihood_ratio([[61.0]], positive="far")
+    np.testing.assert_allclose(ratio, [logs[0] - logs[2]], rtol=1e-12)
+    certain = GaussianClassifier(class_prior=[1.0, 0.0, 0.0]).fit(X, y)
+    against = certain.log_likelihood_ratio([[61.0]], positive="far")
+    np.testing.assert_allclose(against, [logs[0] - logs[1] - np.log(0.5)], rtol=1e-12)
+
+
 def test_likelihood_ratios_of_two_classes_of_a_pair_and_against_the_rest() -> None:
     X, y = normal_classes(3, 2, 30)
     model = GaussianClassifier(class_prior=[0.5, 0.2, 0.3]).fit(X, y)

@@ -57,7 +57,7 @@ from novum.core.sums import (
 from novum.core.tables import Sample, Schema, check_features, check_sample
 from novum.core.text import label_text
 from novum.distributions import ColumnDensities, MatrixDensities, refuse_overflow
-from novum.numerics import Array, Floats, Positions
+from novum.numerics import Array, Floats, Positions, log_sum_exp
 
 Total = Callable[[Callable[[Any], Any]], Any]
 Densities = MatrixDensities | ColumnDensities
@@ -344,10 +344,11 @@ class GaussianModel(StatisticsMixin, DecisionMixin, ClassifierMixin, Learner):
         if negative is not None:
             return logs[:, code] - logs[:, code_of(negative, self.classes_)]
         weights = np.delete(self.class_prior_, code)
-        others = np.delete(logs, code, axis=1)
-        top = others.max(axis=1, keepdims=True)
-        rest = np.log(np.exp(others - top) @ (weights / weights.sum())) + top[:, 0]
-        return logs[:, code] - rest
+        # Classes that are all impossible have no proportions.
+        shares = (
+            weights / weights.sum() if weights.any() else np.full(len(weights), 1 / len(weights))
+        )
+        return logs[:, code] - log_sum_exp(np.delete(logs, code, axis=1), axis=1, weight=shares)
 
     def sample(
         self, n: int, label: Any = None, random_state: RandomSource = None
