@@ -26,6 +26,7 @@ from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.scores import AIC, BIC, K2, BDeu, StructurePrior, score
 from novum.graphical.learning.search import Search, learn_structure
 from tests.graphical.learning.learning_tables import random_graph, random_network, sampled
+from tests.graphical.networks_on_disk import network_on_disk
 from tests.oracles.network_learning_definitions import all_graphs
 
 SEARCHES = [
@@ -77,6 +78,43 @@ def test_no_single_change_improves_the_end(search: Search) -> None:
                 except InputError:
                     continue
                 assert score(graph, table, K2()) <= learned.score + 1e-7
+
+
+@pytest.mark.parametrize("search", [HillClimbing(), Tabu()], ids=lambda s: str(s)[:12])
+def test_equal_directions_of_an_edge_are_left_open(search: Search) -> None:
+    # Of two directions that score alike the wrong one costs edges later; classes have neither.
+    network = network_on_disk("insurance")
+    for seed in range(3):
+        table = sampled(network, 1000, seed)
+        classes = learn_structure(table, None, GreedyEquivalence()).score
+        assert learn_structure(table, None, search).score >= classes - 1e-6
+        # Where directions are said, equal ones are taken in the order of columns.
+        free = Constraints(forbidden=[(table.names[0], table.names[1])])
+        assert learn_structure(table, None, search, free).score <= classes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("search", [HillClimbing(), Tabu()], ids=lambda s: str(s)[:12])
+def test_no_worse_than_the_hill_climbing_of_pyagrum(search: Search) -> None:
+    pyagrum = pytest.importorskip("pyagrum")
+    networks = [network_on_disk(name) for name in ("andes", "win95pts", "child")]
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        cards = tuple(int(c) for c in rng.integers(2, 5, 25))
+        networks.append(random_network(rng, random_graph(rng, 25, 0.1), cards))
+    gains = []
+    for network in networks:
+        rows = network.sample(2000, random_state=3).to_pandas().astype(str)
+        learner = pyagrum.BNLearner(rows)
+        learner.useGreedyHillClimbing()
+        learner.useScoreBIC()
+        learner.useNoPrior()
+        names = {learner.idFromName(name): name for name in rows}
+        edges = [(names[a], names[b]) for a, b in learner.learnDAG().arcs()]
+        other = score(Dag.from_edges(edges, list(rows)), rows)
+        gains.append((learn_structure(rows, None, search).score - other) / -other)
+    assert np.min(gains) > -0.002
+    assert np.mean(gains) > 0.001
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from novum.graphical.learning.constraints import (
     parents_of,
 )
 from novum.graphical.learning.counts_kernels import score_changes
+from novum.graphical.learning.equivalence_search import GreedyEquivalence
 from novum.graphical.learning.search import GAIN, Search, SearchProblem
 from novum.numerics import Floats
 
@@ -93,6 +94,12 @@ class _Walk:
 class HillClimbing(Search):
     """The best change of one edge, added, removed or turned, until none improves.
 
+    Both directions of an edge often score alike, and the one that is taken decides what later
+    edges gain. So there are two climbs from the start, and the better counts: one of graphs, where
+    equal changes are made in the order of columns, and one of classes of equivalent graphs
+    (`GreedyEquivalence`), which leave directions open, and on from its end. Constraints that say
+    something about directions allow the first alone.
+
     Parameters
     ----------
     restarts : int
@@ -108,18 +115,21 @@ class HillClimbing(Search):
     random_state: RandomSource = 0
 
     def run(self, problem: SearchProblem) -> None:
-        walk = _Walk(problem, problem.adjacency)
-        _with_restarts(self, problem, walk, self._climb)
+        _with_restarts(self, problem, _climb)
 
-    def _climb(self, problem: SearchProblem, walk: _Walk) -> None:
-        while walk.best() > GAIN:
-            walk.take()
-            problem.step(walk.adjacency, walk.value)
+
+def _climb(problem: SearchProblem, walk: _Walk) -> None:
+    """The best change while it gains; equal ones in the order of columns."""
+    while walk.best() > GAIN:
+        walk.take()
+        problem.step(walk.adjacency, walk.value)
 
 
 @dataclass(frozen=True)
 class Tabu(Search):
     """Hill climbing that goes on downhill, and leaves pairs that it just changed alone.
+
+    From the start, and from where a climb of classes ends, as `HillClimbing`.
 
     Parameters
     ----------
@@ -138,8 +148,7 @@ class Tabu(Search):
     random_state: RandomSource = 0
 
     def run(self, problem: SearchProblem) -> None:
-        walk = _Walk(problem, problem.adjacency)
-        _with_restarts(self, problem, walk, self._roam)
+        _with_restarts(self, problem, self._roam)
 
     def _roam(self, problem: SearchProblem, walk: _Walk) -> None:
         since = 0
@@ -153,8 +162,14 @@ class Tabu(Search):
             since = 0 if problem.step(walk.adjacency, walk.value) else since + 1
 
 
-def _with_restarts(search: Any, problem: SearchProblem, walk: _Walk, run: Any) -> None:
-    run(problem, walk)
+def _with_restarts(search: Any, problem: SearchProblem, run: Any) -> None:
+    first = _Walk(problem, problem.adjacency)
+    before = problem.value
+    if problem.rules.is_symmetric:
+        GreedyEquivalence().run(problem)
+    if problem.value > before + GAIN:
+        run(problem, _Walk(problem, problem.adjacency))
+    run(problem, first)
     for number in range(search.restarts):
         again = _Walk(problem, problem.adjacency)
         again.shake(search.changes, stream(search.random_state, "restart", number))
@@ -181,8 +196,7 @@ class Reinsertion(Search):
                 bare = problem.adjacency.copy()
                 bare[node, :] = problem.rules.required[node, :]
                 bare[:, node] = problem.rules.required[:, node]
-                walk = _Walk(problem, bare)
-                HillClimbing()._climb(problem, walk)
+                _climb(problem, _Walk(problem, bare))
 
 
 @dataclass(frozen=True)
@@ -222,7 +236,7 @@ class Annealing(Search):
             )  # fmt: skip
             hot *= cooling ** len(draws)
             problem.step(best, problem.scores.total(parents_of(best)))
-        HillClimbing().run(problem)
+        _climb(problem, _Walk(problem, problem.adjacency))
 
 
 @dataclass(frozen=True)
