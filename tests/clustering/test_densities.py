@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn import cluster as theirs
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import haversine_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -80,6 +81,20 @@ def test_mixed_columns_missing_cells_and_functions() -> None:
     assert np.array_equal(by_function.fit_predict(X), DBSCAN(0.5, metric="l1").fit_predict(X))
     by_power = DBSCAN(0.5, metric="minkowski", p=1).fit_predict(X)
     assert np.array_equal(by_power, DBSCAN(0.5, metric="manhattan").fit_predict(X))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "canberra"])
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_repetitions_and_weight_0_is_absence(metric: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 2)) + 3.0
+    weights = rng.integers(0, 3, 80)
+    rows = np.repeat(np.arange(80), weights)
+    model = DBSCAN(0.4 if metric == "euclidean" else 0.08, min_samples=5, metric=metric)
+    found = model.fit(X, sample_weight=weights)
+    assert (weights[found.core_sample_indices_] > 0).all()
+    assert len(np.unique(found.labels_)) >= 2
+    assert np.array_equal(found.labels_[rows], clone(model).fit_predict(X[rows]))
 
 
 def test_only_border_rows_depend_on_the_order() -> None:

@@ -114,6 +114,11 @@ def test_rows_without_near_neighbors_are_unlike_all_others() -> None:
     for model in (LocalOutlierFactor(5, metric="nan_euclidean"), NeighborDistance(5)):
         model.set_params(metric="nan_euclidean").fit(X)
         assert np.isneginf(model.training_scores_).tolist() == [i == 7 for i in range(40)]
+    X[30:] = X[30:, ::-1]
+    for model in (LocalOutlierFactor(12, contamination=0.2), NeighborDistance(12)):
+        with pytest.raises(InputError, match="11 of 40 rows are infinitely far from one of their"):
+            model.set_params(metric="nan_euclidean").fit(X)
+    X[30:] = X[30:, ::-1]
     others = np.delete(X, 7, axis=0)
     factors = LocalOutlierFactor(5, metric="nan_euclidean").fit(X).negative_outlier_factor_
     alone = LocalOutlierFactor(5, metric="nan_euclidean").fit(others).negative_outlier_factor_

@@ -86,7 +86,7 @@ def dbscan(D: Any, eps: float, min_samples: float, weights: Any = None) -> Any:
     n = len(D)
     w = np.ones(n) if weights is None else np.asarray(weights, float)
     near = eps >= D
-    core = (near @ w) >= min_samples
+    core = ((near @ w) >= min_samples) & (w > 0)
     labels, number = np.full(n, -1), 0
     for i in range(n):
         if not core[i] or labels[i] >= 0:

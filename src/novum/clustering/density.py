@@ -1,6 +1,7 @@
 """DBSCAN: groups are what dense rows connect.
 
-    dense (core)     at least `min_samples` rows, itself included, are within `eps`
+    dense (core)     at least `min_samples` rows, itself included, are within `eps`; a row of
+                     weight 0 is absent, and connects nobody
     cluster          core rows that are connected by steps of at most `eps`, and all rows within
                      `eps` of one of them
     noise            rows within `eps` of no core row
@@ -107,7 +108,7 @@ class DBSCAN(ClusterMixin, Compared):
         X : array-like or data frame of shape (n_rows, n_columns), or (n_rows, n_rows)
         y : ignored
         sample_weight : array-like of shape (n_rows,), optional
-            How often each row counts; rows of weight 0 are labelled, but make nobody dense.
+            How often each row counts; rows of weight 0 are labelled, but are no core rows.
         """
         del y
         with fitting(self):
@@ -151,7 +152,7 @@ def density_labels(
     if are_vectors(rows):
         power = rows.terms.power  # type: ignore[attr-defined]
         graph = RadiusGraph.of(rows.numbers, power, largest_power(rows, eps))  # type: ignore[attr-defined]
-        core = graph.weights_near(weights) >= min_samples
+        core = (graph.weights_near(weights) >= min_samples) & (weights > 0)
         roots = graph.components(core)
         labels = _numbered(roots, core)
         none = len(labels)
@@ -201,7 +202,7 @@ def _of_all_distances(
         ends.extend((ends[-1] + np.cumsum(block.sum(axis=1))).tolist())
     columns = np.concatenate(near)
     graph = sparse.csr_matrix((np.ones(len(columns), np.int8), columns, ends), shape=(n, n))
-    core = totals >= min_samples
+    core = (totals >= min_samples) & (weights > 0)
     inside = graph[core][:, core]
     parts = connected_components(inside, directed=False)[1]
     labels = np.full(n, -1, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -33,7 +33,8 @@ from novum.numerics import Codes, Floats, Integers, cached_property
 class NeighborsModel(Learner):
     """The part of learners by neighbors that does not depend on what is asked of neighbors."""
 
-    invariances = ("shift", "common_scale", "row_order")
+    # Of equally near rows the first are neighbors; who shares votes among them can say more.
+    invariances: ClassVar[tuple[str, ...]] = ("shift", "common_scale")
     _holds_training_rows = True
 
     algorithm: str = parameter({"auto", "brute", "kd_tree", "ball_tree"}, default="auto")
@@ -282,8 +283,6 @@ class NearestNeighbors(RadiusMixin, KNeighborsMixin, BaseEstimator):
     >>> NearestNeighbors(n_neighbors=1).fit(table).kneighbors(return_distance=False).ravel()
     array([1, 0, 1])
     """
-
-    invariances = ("shift", "common_scale")
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -64,7 +64,15 @@ class NeighborDetector(NoveltyMixin, KNeighborsMixin):
                     stacklevel=3,
                 )
             self.training_scores_ = self._scores_by_others()
-            self.offset_ = self._offset(self.training_scores_)
+            with np.errstate(invalid="ignore"):
+                self.offset_ = self._offset(self.training_scores_)
+            if not np.isfinite(self.offset_):
+                alone = int(np.isinf(self.training_scores_).sum())
+                raise InputError(
+                    f"{alone} of {n} rows are infinitely far from one of their {self.n_neighbors_} "
+                    "nearest, more than may be novel. Ask for fewer neighbors, or take a distance "
+                    "that knows all pairs."
+                )
             self._judge_line(self.training_scores_)
         return self
 
@@ -108,6 +116,8 @@ class NeighborDistance(NeighborDetector):
     >>> model.score_samples([[9.0]])
     array([-6.])
     """
+
+    invariances = (*NeighborDetector.invariances, "row_order")
 
     aggregate: str = parameter({"largest", "mean"}, default="largest")
     false_alarms: float = parameter(default=0.05, above=0, below=1)
@@ -189,8 +199,6 @@ class LocalOutlierFactor(NeighborDetector):
     >>> model.negative_outlier_factor_.round(2).tolist()
     [-0.98, -1.04, -73.37, -0.98]
     """
-
-    invariances = ("shift", "common_scale")
 
     n_neighbors: int = parameter(default=20, at_least=1, kw_only=False)
     contamination: float | str = parameter({"auto"}, default="auto", above=0, at_most=0.5)

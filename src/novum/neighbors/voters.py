@@ -149,6 +149,8 @@ def curve_of(losses: Floats) -> NeighborCurve:
 class TargetsOfNeighbors(NeighborsModel):
     """Rows that are kept with their targets, one or several, and weights of those who vote."""
 
+    invariances = (*NeighborsModel.invariances, "row_order")
+
     weights: Any = parameter({"uniform", "distance"}, callable, None, default="uniform")
 
     outputs_2d_: bool = fitted()

@@ -102,6 +102,14 @@ class Ordered(LinearRegression):
         return super().fit(X[:half], y[:half])
 
 
+class FirstOfEquals(LinearRegression):
+    """Learns from the three rows with the smallest first cells, the first ones of equals."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: ARG002
+        rows = np.argsort(X[:, 0], kind="stable")[:3]
+        return super().fit(X[rows], y[rows])
+
+
 class Unregistered(LinearRegression):
     """Loses a coefficient's last bits in a file."""
 
@@ -122,6 +130,7 @@ class Unregistered(LinearRegression):
         (Weightless, contracts.check_duplication),
         (Scribbler, contracts.check_input_is_not_changed),
         (Ordered, contracts.check_row_order),
+        (FirstOfEquals, contracts.check_row_order),
         (Unregistered, contracts.check_files_keep_predictions),
     ],
 )
