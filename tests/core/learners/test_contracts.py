@@ -103,10 +103,10 @@ class Ordered(LinearRegression):
 
 
 class FirstOfEquals(LinearRegression):
-    """Learns from the three rows with the smallest first cells, the first ones of equals."""
+    """Of rows with equal first cells it learns from the first one."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: ARG002
-        rows = np.argsort(X[:, 0], kind="stable")[:3]
+        rows = np.unique(X[:, 0], return_index=True)[1]
         return super().fit(X[rows], y[rows])
 
 
