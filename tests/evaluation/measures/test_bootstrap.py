@@ -108,6 +108,14 @@ def test_tails_of_few_rows_are_those_of_student() -> None:
     assert found.n_rows == 8
 
 
+def test_one_row_of_a_stratum_leaves_all_that_replicates_reach() -> None:
+    values = np.array([0.0, 1.0, 1.5, 2.5, 7.0])
+    found = Bootstrap(np.array([1.5]), values[:, None], np.array([[0.2], [1.0], [4.0]]), 1)
+    for method in ("BCa", "percentile"):
+        (interval,) = found.intervals(0.95, method)
+        assert (interval.low, interval.high) == (0.0, 7.0)
+
+
 def test_undefined_replicates_leave_the_limits_out() -> None:
     (found,) = Bootstrap(np.array([1.0]), np.full((10, 1), np.nan), np.empty((0, 1)), 9).intervals()
     assert np.isnan(found.low)

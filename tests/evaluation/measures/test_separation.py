@@ -14,14 +14,16 @@ from novum.core.errors import InputError
 from novum.evaluation.measures.intervals import Interval, proportion_interval
 from novum.evaluation.measures.reading import read_scored
 from novum.evaluation.measures.separation import (
-    area_interval,
     average_precision,
-    average_precision_interval,
-    equal_error_interval,
     equal_error_rate,
-    mean_of_intervals,
     rank_scores,
     roc_area,
+)
+from novum.evaluation.measures.separation_intervals import (
+    area_interval,
+    average_precision_interval,
+    equal_error_interval,
+    mean_of_intervals,
 )
 from tests.evaluation.measures import definitions
 

@@ -1,14 +1,26 @@
 """Variance of the mean: the definition, SciPy's t interval, and what is refused."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
+from novum.bayes import GaussianNB
 from novum.core.errors import InputError
+from novum.evaluation import (
+    GridSearchCV,
+    complexity_curve,
+    cross_validate,
+    learning_curve,
+    resolve_scoring,
+)
+from novum.evaluation.measures.scorers import score_limits
 from novum.evaluation.validation.certainty import corrected_interval, variance_of_mean
 
 scores = st.lists(st.integers(-1000, 1000), min_size=2, max_size=20)
@@ -59,3 +71,32 @@ def test_what_has_no_variance_is_refused(values: object, ratio: float, message: 
 def test_levels_are_probabilities() -> None:
     with pytest.raises(InputError, match="level"):
         corrected_interval([1.0, 2.0], None, level=95)
+
+
+def test_no_interval_of_a_score_leaves_its_range() -> None:
+    """Two rows a fold make a wide interval; costs are at least 0, shares at most 1."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 2)), np.arange(24) % 2
+    X[:, 0] += 2 * y
+    for scoring in (None, "accuracy", "log_loss", "neg_brier_score", "matthews", "f1"):
+        given: Any = {"cv": 4, "scoring": scoring}
+        low, high = score_limits(resolve_scoring(GaussianNB(), scoring).popitem()[1])
+        result = cross_validate(GaussianNB(), X, y, **given)
+        search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, **given).fit(X, y)
+        curve = learning_curve(GaussianNB(), X, y, train_sizes=[4, 18], **given)
+        more = complexity_curve(
+            GaussianNB(), X, y, param_name="var_smoothing", param_range=[1e-9, 1.0], **given
+        )
+        for interval in (
+            result.interval(level=0.9999),
+            *search.intervals(level=0.9999),
+            *curve.intervals(0.9999),
+            *more.intervals(0.9999),
+        ):
+            assert low <= interval.low <= interval.estimate <= interval.high <= high
+        assert (search.cv_results_["low_test_score"] >= low).all()
+        assert (search.cv_results_["high_test_score"] <= high).all()
+    assert score_limits(resolve_scoring(None, lambda *_: 3.0)["<lambda>"]) == (-np.inf, np.inf)
+    assert score_limits(resolve_scoring(make_pipeline(Ridge()))["score"]) == (-np.inf, 1.0)
+    # A score that was filled in for a failed fold is shown as it is.
+    assert corrected_interval([-9.0, -9.0], 1.0, limits=(0.0, 1.0)).low == -9.0

@@ -26,8 +26,8 @@ from novum.evaluation.inspection.curve_values import (
     natural,
 )
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.measures.scorers import natural_form
-from novum.evaluation.validation.certainty import variance_of_mean
+from novum.evaluation.measures.scorers import natural_form, score_limits
+from novum.evaluation.validation.certainty import UNLIMITED, variance_of_mean
 from novum.evaluation.validation.fold_runs import run_folds
 from novum.evaluation.validation.routing import named_scorers, route
 from novum.evaluation.validation.splits import plan_splits
@@ -49,6 +49,8 @@ class ComplexityCurve:
         Of what is measured.
     sign : float
         -1 where less is better: the scores are turned round, texts and pictures are not.
+    limits : pair of float
+        Between which scores lie; no interval of a score leaves them.
     """
 
     param_name: str
@@ -58,6 +60,7 @@ class ComplexityCurve:
     test_train_ratio: float
     name: str = "score"
     sign: float = 1.0
+    limits: tuple[float, float] = UNLIMITED
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.train_scores, self.test_scores))
@@ -134,7 +137,8 @@ class ComplexityCurve:
         return int(means.argmax())
 
     def _intervals(self, scores: Floats, level: float) -> tuple[Interval, ...]:
-        return intervals_of(scores, np.full(len(scores), self.test_train_ratio), level)
+        ratios = np.full(len(scores), self.test_train_ratio)
+        return intervals_of(scores, ratios, level, self.limits)
 
     def _positions(self) -> Any:
         numbers = all(
@@ -221,7 +225,8 @@ def complexity_curve(
     train = np.array([[run.train_scores["score"] for run in runs[name]] for name in models])
     test = np.array([[run.scores["score"] for run in runs[name]] for name in models])
     name, sign = natural_form(scorers["score"])
-    return ComplexityCurve(param_name, values, train, test, splits.test_train_ratio, name, sign)
+    ratio, limits = splits.test_train_ratio, score_limits(scorers["score"])
+    return ComplexityCurve(param_name, values, train, test, ratio, name, sign, limits)
 
 
 validation_curve = complexity_curve

@@ -5,7 +5,8 @@ correlated, and the interval is Nadeau and Bengio's corrected one (`validation.c
 
     mean +- t_{k-1} s sqrt(1/k + n_test / n_train)
 
-where `n_train` is what the models of *that* point were trained on. A point with an undefined score,
+where `n_train` is what the models of *that* point were trained on, cut to the range of the measure:
+no share of wrong rows is below 0. A point with an undefined score,
 or of one fold only, has no interval (NaN limits).
 """
 
@@ -19,11 +20,16 @@ import numpy as np
 
 from novum.display import GRAY, Axis, Band, Chart, Line
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.validation.certainty import corrected_interval
+from novum.evaluation.validation.certainty import UNLIMITED, corrected_interval
 from novum.numerics import Array, Floats
 
 
-def fold_interval(scores: Floats, test_train_ratio: float, level: float = 0.95) -> Interval:
+def fold_interval(
+    scores: Floats,
+    test_train_ratio: float,
+    level: float = 0.95,
+    limits: tuple[float, float] = UNLIMITED,
+) -> Interval:
     """The corrected interval of a mean over folds; NaN limits where the scores allow none.
 
     Examples
@@ -37,13 +43,15 @@ def fold_interval(scores: Floats, test_train_ratio: float, level: float = 0.95) 
         why = "one fold has no spread" if scores.size < 2 else "a fold has no score"
         mean = float(scores.mean()) if scores.size else math.nan
         return Interval(mean, math.nan, math.nan, level, f"corrected t: {why}")
-    return corrected_interval(scores, test_train_ratio, level)
+    return corrected_interval(scores, test_train_ratio, level, limits)
 
 
-def intervals_of(scores: Floats, ratios: Floats, level: float) -> tuple[Interval, ...]:
-    """The interval of every row of an array of scores by points and folds."""
+def intervals_of(
+    scores: Floats, ratios: Floats, level: float, limits: tuple[float, float] = UNLIMITED
+) -> tuple[Interval, ...]:
+    """The interval of every row of an array of scores by points and folds, within the limits."""
     pairs = zip(scores, ratios, strict=True)
-    return tuple(fold_interval(row, float(ratio), level) for row, ratio in pairs)
+    return tuple(fold_interval(row, float(ratio), level, limits) for row, ratio in pairs)
 
 
 def natural(intervals: Iterable[Interval], sign: float) -> tuple[Interval, ...]:

@@ -25,7 +25,8 @@ from novum.core.tables import check_partial_classes, rows_of
 from novum.display import GRAY, Axis, Band, Chart, Line, Table
 from novum.evaluation.inspection.curve_values import fold_interval, intervals_of, natural
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.measures.scorers import natural_form
+from novum.evaluation.measures.scorers import natural_form, score_limits
+from novum.evaluation.validation.certainty import UNLIMITED
 from novum.evaluation.validation.fold_fits import plain_table
 from novum.evaluation.validation.labelled_folds import LabelledFolds
 from novum.evaluation.validation.routing import named_scorers
@@ -50,6 +51,8 @@ class LabelCurve:
         Of what is measured.
     sign : float
         -1 where less is better: the scores are turned round, texts and pictures are not.
+    limits : pair of float
+        Between which scores lie; no interval of a score leaves them.
     """
 
     label_sizes: Positions
@@ -59,13 +62,14 @@ class LabelCurve:
     test_train_ratios: Floats
     name: str = "score"
     sign: float = 1.0
+    limits: tuple[float, float] = UNLIMITED
 
     def intervals(self, level: float = 0.95) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
         """Of the scores with labelled rows only, and with both."""
         ratios = self.test_train_ratios
         return (
-            intervals_of(self.labelled_scores, ratios, level),
-            intervals_of(self.both_scores, ratios, level),
+            intervals_of(self.labelled_scores, ratios, level, self.limits),
+            intervals_of(self.both_scores, ratios, level, self.limits),
         )
 
     def gains(self, level: float = 0.95) -> tuple[Interval, ...]:
@@ -216,6 +220,7 @@ def label_curve(
         np.full(len(sizes), tested / pool),
         name,
         sign,
+        score_limits(scorer),
     )
 
 

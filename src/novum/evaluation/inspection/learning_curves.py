@@ -35,7 +35,8 @@ from novum.evaluation.inspection.curve_values import (
     natural,
 )
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.measures.scorers import natural_form
+from novum.evaluation.measures.scorers import natural_form, score_limits
+from novum.evaluation.validation.certainty import UNLIMITED
 from novum.evaluation.validation.fold_fits import FoldWork, judged_fold, plain_table, plain_y
 from novum.evaluation.validation.fold_runs import FoldRun, run_folds, warn_of_failures
 from novum.evaluation.validation.routing import named_scorers, route
@@ -62,6 +63,8 @@ class LearningCurve:
         Of what is measured.
     sign : float
         -1 where less is better: the scores are turned round, texts and pictures are not.
+    limits : pair of float
+        Between which scores lie; no interval of a score leaves them.
     return_times : bool
         Whether the times are unpacked too.
     """
@@ -75,6 +78,7 @@ class LearningCurve:
     name: str = "score"
     return_times: bool = False
     sign: float = 1.0
+    limits: tuple[float, float] = UNLIMITED
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._parts())
@@ -92,11 +96,11 @@ class LearningCurve:
 
     def intervals(self, level: float = 0.95) -> tuple[Interval, ...]:
         """Of the test score at each size, corrected for overlapping training parts."""
-        return intervals_of(self.test_scores, self.test_train_ratios, level)
+        return intervals_of(self.test_scores, self.test_train_ratios, level, self.limits)
 
     def train_intervals(self, level: float = 0.95) -> tuple[Interval, ...]:
         """Of the training score at each size."""
-        return intervals_of(self.train_scores, self.test_train_ratios, level)
+        return intervals_of(self.train_scores, self.test_train_ratios, level, self.limits)
 
     def last_gain(self, level: float = 0.95) -> Interval:
         """What the last step to more rows gained on the same folds."""
@@ -378,4 +382,5 @@ def _curve(
         name,
         return_times,
         sign,
+        score_limits(scorer),
     )

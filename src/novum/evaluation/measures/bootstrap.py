@@ -248,7 +248,7 @@ def _accelerated(estimate: float, replicates: Floats, left_out: Floats, z: Float
     # Replicates equal to the estimate count half, as ties do.
     below = float(np.mean(replicates < estimate) + np.mean(replicates == estimate) / 2)
     pulls = left_out[np.isfinite(left_out)]
-    if not 0 < below < 1 or pulls.size < 3:
+    if not 0 < below < 1 or pulls.size < 3 or not np.isfinite(z).all():
         return np.asarray(special.ndtr(z))
     pulls = pulls.mean() - pulls
     spread = float(np.sum(pulls**2))

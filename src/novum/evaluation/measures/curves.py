@@ -26,14 +26,16 @@ from novum.evaluation.measures.intervals import check_level
 from novum.evaluation.measures.reading import ScoredRows, read_scored
 from novum.evaluation.measures.separation import (
     RankedScores,
-    area_interval,
     areas,
-    average_precision_interval,
     average_precisions,
-    equal_error_interval,
     equal_error_rates,
-    mean_of_intervals,
     rank_scores,
+)
+from novum.evaluation.measures.separation_intervals import (
+    area_interval,
+    average_precision_interval,
+    equal_error_interval,
+    mean_of_intervals,
 )
 from novum.numerics import Array, Floats
 

@@ -259,6 +259,33 @@ def natural_form(scorer: Any) -> tuple[str, float]:
     return (name.removeprefix("neg_"), -1.0) if is_loss else (name, 1.0)
 
 
+def score_limits(scorer: Any) -> tuple[float, float]:
+    """Between which numbers the scores of a scorer lie, as far as that is known of it.
+
+    Known are Novum's measures, and the `score` of classifiers and regressors that have
+    scikit-learn's, also at the end of a pipeline.
+
+    Examples
+    --------
+    >>> score_limits(scorer("accuracy")), score_limits(scorer("rmse"))
+    ((0.0, 1.0), (-inf, -0.0))
+    """
+    known = getattr(scorer, "measure", None)
+    if known is not None:
+        low, high = known.limits
+        return (low, high) if known.greater_is_better else (-high, -low)
+    inner = getattr(scorer, "function", scorer)
+    model = getattr(inner, "_estimator", None)
+    while getattr(model, "steps", None):
+        model = model.steps[-1][1]
+    own = getattr(type(model), "score", None)
+    if own is ClassifierMixin.score:
+        return (0.0, 1.0)
+    if own is RegressorMixin.score:
+        return (-np.inf, 1.0)
+    return (-np.inf, np.inf)
+
+
 def resolve_scoring(model: Any, scoring: Any = None) -> dict[str, Any]:
     """Scorers by name from whatever a user may pass as `scoring`.
 

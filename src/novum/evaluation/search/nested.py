@@ -130,9 +130,10 @@ def nested_cross_validate(
         error_score=error_score,
         verbose=verbose,
     )["search"]
-    scores = results_of(runs, splits, routed.fit.get("sample_weight"))
+    scores = results_of(runs, splits, scorers, routed.fit.get("sample_weight"))
     result = NestedCrossValidation(scores)
     result.splits, result.exact, result.test_train_ratio = splits, False, scores.test_train_ratio
+    result.limits = scores.limits
     result.best_params = [dict(run.facts.get("best_params", {})) for run in runs]
     result.inner_scores = np.array([run.facts.get("best_score", np.nan) for run in runs])
     return result

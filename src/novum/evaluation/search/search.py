@@ -35,7 +35,12 @@ from novum.core.errors import InputError
 from novum.core.learners import Learner, parameter
 from novum.core.runtime import Progress, fit_context, fitted_model, fitting, track
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.validation.certainty import corrected_interval, variance_of_mean
+from novum.evaluation.measures.scorers import score_limits
+from novum.evaluation.validation.certainty import (
+    UNLIMITED,
+    corrected_interval,
+    variance_of_mean,
+)
 from novum.evaluation.validation.fold_fits import (
     FoldRun,
     FoldWork,
@@ -89,7 +94,8 @@ class Trial:
 
     @property
     def table(self) -> Table:
-        return search_results(self.candidates, self.outcomes, self.ratios, self.more)
+        limits = {name: score_limits(one) for name, one in self.scorers.items()}
+        return search_results(self.candidates, self.outcomes, self.ratios, self.more, limits)
 
 
 def _decides(search: Search) -> bool:
@@ -221,7 +227,9 @@ class Search(Learner, BaseSearchCV):
             raise InputError(f"The search has no score {measure!r}.")
         rows = np.stack(columns, axis=1)
         pairs = zip(rows, self._ratios, strict=True)
-        return [corrected_interval(row, ratio, level) for row, ratio in pairs]
+        scorers, _ = named_scorers(self.estimator, self.scoring)
+        limits = score_limits(scorers.get(measure))
+        return [corrected_interval(row, ratio, level, limits) for row, ratio in pairs]
 
     # Steps of a fit
 
@@ -346,6 +354,7 @@ def search_results(
     outcomes: Sequence[tuple[FoldRun, ...]],
     ratios: Sequence[float],
     more: Mapping[str, Sequence[Any]] | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> Table:
     """All columns but those of the parameters, which `with_parameters` adds.
 
@@ -357,6 +366,8 @@ def search_results(
         Rows tested over rows trained on, of each candidate's folds.
     more : mapping, optional
         Further columns, one entry for each candidate.
+    limits : mapping, optional
+        Between which numbers the scores of that name lie.
     """
     table: Table = {name: np.asarray(values) for name, values in (more or {}).items()}
     for key, name in (("fit_seconds", "fit_time"), ("score_seconds", "score_time")):
@@ -368,7 +379,8 @@ def search_results(
         scores = np.array([scores_of(runs, name) for runs in outcomes])
         _add_scores(table, f"test_{name}", scores)
         table[f"rank_test_{name}"] = _ranks(table[f"mean_test_{name}"])
-        _add_intervals(table, f"test_{name}", scores, ratios)
+        possible = (limits or {}).get(name, UNLIMITED)
+        _add_intervals(table, f"test_{name}", scores, ratios, possible)
         if outcomes[0][0].train_scores:
             train = np.array([scores_of(runs, name, train=True) for runs in outcomes])
             _add_scores(table, f"train_{name}", train)
@@ -410,12 +422,18 @@ def _add_scores(table: Table, name: str, scores: Floats) -> None:
     table[f"std_{name}"] = scores.std(axis=1)
 
 
-def _add_intervals(table: Table, name: str, scores: Floats, ratios: Sequence[float]) -> None:
+def _add_intervals(
+    table: Table,
+    name: str,
+    scores: Floats,
+    ratios: Sequence[float],
+    possible: tuple[float, float],
+) -> None:
     errors, limits = np.full(len(scores), np.nan), np.full((len(scores), 2), np.nan)
     for i, (row, ratio) in enumerate(zip(scores, ratios, strict=True)):
         if len(row) > 1 and np.isfinite(row).all():
             errors[i] = np.sqrt(variance_of_mean(row, ratio))
-            limits[i] = tuple(corrected_interval(row, ratio))
+            limits[i] = tuple(corrected_interval(row, ratio, limits=possible))
     table[f"standard_error_{name}"] = errors
     table[f"low_{name}"], table[f"high_{name}"] = limits.T
 

@@ -198,7 +198,8 @@ def stability_index(chosen: ArrayLike, level: float = 0.95) -> Interval:
            + index / 2 * (2 * q * size - size - q + 1)) / spread  # fmt: skip
     error = 2 / M * math.sqrt(float(((phi - phi.mean()) ** 2).sum()))
     reach = float(special.ndtri((1 + level) / 2)) * error
-    low, high = index - reach, min(1.0, index + reach)
+    # With M parts the index is -1/(M - 1) at least.
+    low, high = max(-1 / (M - 1), index - reach), min(1.0, index + reach)
     return Interval(float(index), low, high, level, "Nogueira, asymptotic normal")
 
 

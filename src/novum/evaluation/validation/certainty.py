@@ -52,15 +52,25 @@ def variance_of_mean(scores: ArrayLike, test_train_ratio: float | None = None) -
     return spread * (1 / k + (test_train_ratio or 0.0))
 
 
+UNLIMITED = (-math.inf, math.inf)
+
+
 def corrected_interval(
-    scores: ArrayLike, test_train_ratio: float | None, level: float = 0.95
+    scores: ArrayLike,
+    test_train_ratio: float | None,
+    level: float = 0.95,
+    limits: tuple[float, float] = UNLIMITED,
 ) -> Interval:
     """Student's t interval of the mean score with the corrected variance.
+
+    It knows nothing of what scores are possible: what lies outside of `limits` is cut off.
 
     Examples
     --------
     >>> corrected_interval([0.5, 0.7, 0.9], 0.5, level=0.9)
     0.7 [0.2, 1.2]
+    >>> corrected_interval([0.5, 0.7, 0.9], 0.5, level=0.9, limits=(0.0, 1.0)).high
+    1.0
     """
     check_level(level)
     values = _checked_scores(scores)
@@ -68,8 +78,11 @@ def corrected_interval(
     reach = float(special.stdtrit(k - 1, (1 + level) / 2)) * math.sqrt(
         variance_of_mean(values, test_train_ratio)
     )
+    low, high = max(mean - reach, limits[0]), min(mean + reach, limits[1])
+    # What was filled in for a fold that failed may lie outside.
+    low, high = min(low, mean), max(high, mean)
     name = "t" if test_train_ratio is None else "corrected t"
-    return Interval(mean, mean - reach, mean + reach, level, name)
+    return Interval(mean, low, high, level, name)
 
 
 def _checked_scores(scores: ArrayLike) -> Floats:

@@ -10,6 +10,7 @@ others fold by fold (`fold_runs`); a journal makes a long run resumable.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,12 @@ from novum.core.learners import SharedFolds, cross_fit_predictions
 from novum.core.sums import check_partition
 from novum.core.tables import plain_target
 from novum.evaluation.measures.interval import Interval
-from novum.evaluation.validation.certainty import corrected_interval, variance_of_mean
+from novum.evaluation.measures.scorers import score_limits
+from novum.evaluation.validation.certainty import (
+    UNLIMITED,
+    corrected_interval,
+    variance_of_mean,
+)
 from novum.evaluation.validation.fold_fits import BY_CLASS, scores_of, whole_run
 from novum.evaluation.validation.fold_runs import FoldRun, run_folds
 from novum.evaluation.validation.routing import named_scorers, route
@@ -48,6 +54,8 @@ class CrossValidation(dict[str, Any]):
         Whether the models came from sums of the other folds' statistics.
     test_train_ratio : float
         Rows tested over rows trained on, each by its weight, averaged over the folds.
+    limits : mapping of names of scores to pairs of float
+        Between which scores lie; no interval leaves them.
 
     Examples
     --------
@@ -63,6 +71,7 @@ class CrossValidation(dict[str, Any]):
     splits: Splits
     exact: bool
     test_train_ratio: float
+    limits: Mapping[str, tuple[float, float]] = MappingProxyType({})
 
     def scores(self, name: str = "score") -> Floats:
         """The scores of the folds by name."""
@@ -82,7 +91,8 @@ class CrossValidation(dict[str, Any]):
 
     def interval(self, name: str = "score", level: float = 0.95) -> Interval:
         """The interval of the expected score at this size of training part."""
-        return corrected_interval(self.scores(name), self.test_train_ratio, level)
+        limits = self.limits.get(name, UNLIMITED)
+        return corrected_interval(self.scores(name), self.test_train_ratio, level, limits)
 
 
 def cross_validate(
@@ -177,7 +187,7 @@ def cross_validate(
         error_score=error_score,
         verbose=verbose,
     )["estimator"]
-    result = results_of(runs, splits, routed.fit.get("sample_weight"))
+    result = results_of(runs, splits, scorers, routed.fit.get("sample_weight"))
     if return_estimator:
         result["estimator"] = [run.estimator for run in runs]
     if return_indices:
@@ -187,7 +197,10 @@ def cross_validate(
 
 
 def results_of(
-    runs: tuple[FoldRun, ...], splits: Splits, sample_weight: Any = None
+    runs: tuple[FoldRun, ...],
+    splits: Splits,
+    scorers: Mapping[str, Any],
+    sample_weight: Any = None,
 ) -> CrossValidation:
     """The dictionary of the outcomes of one learner's folds."""
     result = CrossValidation(
@@ -199,6 +212,7 @@ def results_of(
         result[f"test_{name}"] = np.array(scores_of(runs, name))
         if name in whole.train_scores:
             result[f"train_{name}"] = np.array(scores_of(runs, name, train=True))
+    result.limits = {name: score_limits(one) for name, one in scorers.items()}
     result.splits, result.exact = splits, all(run.exact for run in runs)
     result.test_train_ratio = splits.weighted_ratio(sample_weight)
     return result
