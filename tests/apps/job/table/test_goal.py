@@ -86,7 +86,6 @@ def test_costs_from_a_table(tmp_path: Path) -> None:
         (multiclass, {"cost_fn": 2.0}, "--cost-fn is for two classes.*--cost"),
         (regression, {"prior": 0.5}, "--prior is for decisions between classes"),
         (regression, {"cost": "c.csv"}, "--cost is for decisions between classes"),
-        (binary, {"prior": 1.5}, "probability between 0 and 1"),
         (binary, {"cost_fp": -1.0}, "cost_fp is a finite cost of at least 0"),
         (binary, {"cost": "nowhere.csv"}, "'nowhere.csv' cannot be read: No such file"),
         (binary, {"cost": "c.csv", "cost_fn": 1.0}, "--cost and --cost-fn both give costs"),

@@ -32,7 +32,6 @@ from novum.numerics import Integers, Mask
 # Strata of a number, and groups up to which each is weighed on its own.
 _TENTHS = 10
 _WEIGHED_GROUPS = 10_000
-LARGEST_SHARE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +94,6 @@ def set_aside(task: Task, request: Request, loaded: LoadedTable | None = None) -
     """
     if request.test is not None:
         return _test_file(task, request, loaded)
-    if not 0 <= request.holdout <= LARGEST_SHARE:
-        raise InputError(
-            f"--holdout is a share of the rows between 0 and {LARGEST_SHARE}, got "
-            f"{request.holdout:g}."
-        )
     if request.holdout == 0:
         return Parts(_ordered(task, task.labeled), _none(), task.unlabeled, None, "none set aside")
     wanted = round(request.holdout * len(task.labeled))
