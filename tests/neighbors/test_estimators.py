@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn import neighbors as theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.core import load, save
-from novum.core.errors import InputError, UnseenLevelWarning
+from novum.core.errors import InputError, ModelFileError, UnseenLevelWarning
 from novum.core.learners.contracts import Case, check_name, estimator_checks
 from novum.distances import FromKernel, Gower, Mahalanobis, ValueDifference
 from novum.kernels import Spectrum
@@ -280,3 +281,25 @@ SQUARE = np.array([[0.0, 1.0], [1.0, 0.0]])
 def test_what_is_wrong_is_said(step: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         step()
+
+
+@pytest.mark.parametrize(
+    ("model", "targets"),
+    [
+        (KNeighborsClassifier(3), np.full((30, 1), 2**31)),
+        (KNeighborsClassifier(3), np.full((30, 1), -1)),
+        (KNeighborsClassifier(3), np.zeros(30, np.int64)),
+        (KNeighborsClassifier(3), np.zeros((30, 1))),
+        (KNeighborsRegressor(3), np.zeros(30)),
+        (KNeighborsRegressor(3), np.zeros((30, 1), np.int64)),
+    ],
+)
+def test_targets_of_a_file_are_checked_before_they_are_used(
+    model: Any, targets: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    model.fit(rng.normal(size=(30, 2)), np.arange(30) % 3)
+    model.targets_ = targets
+    save(model, tmp_path / "m.novum")
+    with pytest.raises(ModelFileError, match="The file has targets that are no"):
+        load(tmp_path / "m.novum")

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from novum.core.decisions import DecisionMixin
-from novum.core.errors import InputError
+from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import fitted, parameter
 from novum.core.tables import check_classes, plain_target
 from novum.neighbors.nearest import RadiusMixin, rows_to_keep
@@ -59,6 +59,13 @@ class VotingClassifierModel(DecisionMixin, ClassifierMixin, TargetsOfNeighbors):
         shares = [np.bincount(column) / len(codes) for column in self.targets_.T]
         self.class_prior_ = shares if self.outputs_2d_ else shares[0]
         self._keep(sample)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        codes, sizes = self.targets_, [len(classes) for classes in self._all_classes]
+        is_codes = codes.dtype == np.int64 and codes.shape[1:] == (len(sizes),)
+        if not is_codes or not ((codes >= 0) & (codes < sizes)).all():
+            raise ModelFileError("The file has targets that are no codes of its classes.")
 
     def _classes_of_rows(self) -> Any:
         return self.targets_[:, 0]

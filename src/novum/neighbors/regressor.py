@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from novum.core.errors import ModelFileError
 from novum.core.learners import fitted
 from novum.neighbors.nearest import RadiusMixin, rows_to_keep
 from novum.neighbors.voters import ChosenNeighborsMixin, TargetsOfNeighbors, Voters
@@ -28,6 +29,11 @@ class AveragingModel(RegressorMixin, TargetsOfNeighbors):
         self.outputs_2d_ = sample.target.ndim == 2
         self.targets_ = np.ascontiguousarray(sample.targets, np.float64)
         self._keep(sample)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.targets_.dtype != np.float64 or self.targets_.ndim != 2:
+            raise ModelFileError("The file has targets that are no table of numbers.")
 
     def _means(self, X: Any) -> Floats:
         """Means of the neighbors, (n_rows, n_targets)."""

@@ -182,6 +182,11 @@ def test_an_estimator_without_state_is_not_checked() -> None:
         (tree(params=[]), "has no named parts"),
         (tree(state=[]), "has no fitted attributes"),
         (tree(state={"predict": 1}), "sets 'predict', which is no fitted attribute"),
+        (tree(state={"backdoor": 1}), "sets 'backdoor', which is no fitted attribute"),
+        (
+            tree(state={"_holds_training_rows": 7}),
+            "_holds_training_rows to a int, which is another",
+        ),
         (tree(state={"_check_state": None}), "sets '_check_state'"),
         (tree(state={"__class__": 1}), "sets '__class__'"),
         (tree(state={"__dict__": {}}), "sets '__dict__'"),

@@ -48,7 +48,7 @@ REQUEST_METHODS = (
     "transform",
     "inverse_transform",
 )
-_NAME = re.compile(r"_?[A-Za-z][A-Za-z0-9_]*")
+_NAME = re.compile(r"_[A-Za-z][A-Za-z0-9_]*|[A-Za-z][A-Za-z0-9_]*_")
 _REQUESTS = "_metadata_request"
 
 
@@ -217,7 +217,11 @@ def field_names(cls: type) -> tuple[str, ...]:
 
 
 def is_fitted_attribute(cls: type, name: str) -> bool:
-    """Whether a file may set that attribute: not a method, a property or anything with `__`."""
+    """Whether a file may set that attribute.
+
+    Fitted attributes end in `_` or begin with it. A method, a property and anything with `__` is
+    none.
+    """
     if not _NAME.fullmatch(name):
         return False
     inherited = inspect.getattr_static(cls, name, None)

@@ -9,6 +9,7 @@ sees it: kernels do no bounds checks.
 
 from __future__ import annotations
 
+import inspect
 import re
 import struct
 from collections.abc import Callable, Mapping
@@ -226,7 +227,16 @@ class StateDecoder:
             # An attribute must not stand in for a parameter, a method or a property.
             if name in vars(model) or not is_fitted_attribute(type(model), name):
                 raise _fault(path, f"sets {ascii(name)[:60]}, which is no fitted attribute")
-        return {name: self.decode(node[name], f"{path}.{name}", nesting) for name in sorted(node)}
+        state = {name: self.decode(node[name], f"{path}.{name}", nesting) for name in sorted(node)}
+        for name, value in state.items():
+            constant = inspect.getattr_static(type(model), name, None)
+            if type(constant) in (bool, int, float, str, tuple) and type(value) is not type(
+                constant
+            ):
+                raise _fault(
+                    path, f"sets {name} to a {type(value).__name__}, which is another type"
+                )
+        return state
 
 
 _DECODERS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
