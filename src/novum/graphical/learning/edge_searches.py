@@ -163,13 +163,14 @@ class Tabu(Search):
 
 
 def _with_restarts(search: Any, problem: SearchProblem, run: Any) -> None:
-    first = _Walk(problem, problem.adjacency)
-    before = problem.value
+    # Both from the start: what one reaches must not end the other early.
+    classes = SearchProblem(problem.scores, problem.rules, problem.adjacency, problem.progress)
     if problem.rules.is_symmetric:
-        GreedyEquivalence().run(problem)
-    if problem.value > before + GAIN:
-        run(problem, _Walk(problem, problem.adjacency))
-    run(problem, first)
+        GreedyEquivalence().run(classes)
+    run(problem, _Walk(problem, problem.adjacency))
+    if classes.steps:
+        problem.step(classes.adjacency, classes.value)
+        run(problem, _Walk(problem, classes.adjacency))
     for number in range(search.restarts):
         again = _Walk(problem, problem.adjacency)
         again.shake(search.changes, stream(search.random_state, "restart", number))
