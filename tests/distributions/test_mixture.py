@@ -189,6 +189,16 @@ def test_missing_coordinates_drop_out_of_a_product() -> None:
     np.testing.assert_allclose(means, [0.0, 4.0], atol=0.4)
 
 
+def test_infinite_densities_and_weights_of_zero() -> None:
+    arcs = [Beta(0.5, 0.5), Beta(2.0, 3.0)]
+    absent = MixtureLaw.of([0.0, 1.0], arcs)
+    np.testing.assert_array_equal(absent.log_density([0.0, 0.3]), arcs[1].log_density([0.0, 0.3]))
+    assert absent.responsibilities([0.3]).tolist() == [[0.0, 1.0]]
+    both = MixtureLaw.of([0.1, 0.9], arcs)
+    assert both.responsibilities([0.0, 1.0]).tolist() == [[1.0, 0.0]] * 2
+    assert both.log_density(0.0) == np.inf
+
+
 def test_refusals() -> None:
     with pytest.raises(InputError, match=r"sum to 0\.9"):
         MixtureLaw.of([0.4, 0.5], [Normal(), Normal()])

@@ -18,7 +18,7 @@ from novum.core.errors import InputError
 from novum.core.learners import ConvergenceWarning
 from novum.core.learners.contracts import Case, check_name, estimator_checks
 from novum.distributions import MultivariateNormal
-from novum.mixture import GaussianMixture, gaussian_em
+from novum.mixture import GaussianMixture, NormalMixture, gaussian_em
 from novum.mixture.covariance_families import Family
 from novum.mixture.gaussian_em import (
     GaussianParameters,
@@ -458,3 +458,13 @@ def test_no_step_is_the_start_and_no_draw_is_refused() -> None:
     assert (first.predict(X[:40]) != first.predict(X[40:])).mean() > 0.9
     with pytest.raises(InputError, match="Invalid value for 'n_samples': 0"):
         model.sample(0)
+
+
+def test_points_beyond_all_densities_have_no_memberships() -> None:
+    law = NormalMixture([0.25, 0.75], [[0.0, 1.0], [5.0, 1.0]], [np.eye(2)] * 2)
+    shares = law.responsibilities([[300.0, 1.0], [2.5, -7.0]])
+    np.testing.assert_allclose(shares, [[0.0, 1.0], [0.25, 0.75]], atol=1e-12)
+    with pytest.raises(InputError, match="squared distance overflows"):
+        law.responsibilities([[1e200, 0.0]])
+    with pytest.raises(InputError, match="squared distance overflows"):
+        law.condition([0], [-1e200])

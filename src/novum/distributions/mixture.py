@@ -146,22 +146,22 @@ class MixtureLaw:
 
     def log_joint(self, x: Any) -> Floats:
         """`log w_k + log p_k` of what is present of points, (..., K)."""
-        return self._own(x) + self._log_weights
+        return self._joined(self._own(x))
 
     def _own(self, x: Any) -> Floats:
         """`log p_k` of what is present."""
         return np.stack([observed_log_density(law, x) for law in self.components], axis=-1)
 
-    @property
-    def _log_weights(self) -> Floats:
+    def _joined(self, own: Floats) -> Floats:
+        """`log w_k` added; without weight a component is absent, infinite densities and all."""
         with np.errstate(divide="ignore"):
-            return np.log(self.weights)
+            return np.where(self.weights > 0, own, 0.0) + np.log(self.weights)
 
     def log_density(self, x: Any) -> Floats:
         """Log-density of points; NaN where a cell is missing."""
         parts = np.stack([np.asarray(law.log_density(x)) for law in self.components], axis=-1)
         missing = np.isnan(parts).any(axis=-1)
-        joint = np.where(missing[..., None], 0.0, parts) + self._log_weights
+        joint = self._joined(np.where(missing[..., None], 0.0, parts))
         return np.where(missing, np.nan, _summed(joint))
 
     def density(self, x: Any) -> Floats:
@@ -328,7 +328,7 @@ class MixtureLaw:
         """Sums of one pass; `prior` are weights of rows that every component has seen before."""
         family = Component.of(component)
         own = self._own(x)
-        joint = own + self._log_weights
+        joint = self._joined(own)
         R = _shares(joint) * weight[:, None]
         parts, log_prior = [], 0.0
         for k, law in enumerate(self.components):
@@ -445,6 +445,10 @@ def _summed(joint: Floats) -> Floats:
 
 
 def _shares(joint: Floats) -> Floats:
+    # Where densities are infinite, those that are share the point.
+    poles = np.isposinf(joint)
+    at_poles = np.where(poles, 0.0, -np.inf)
+    joint = np.where(poles.any(axis=-1, keepdims=True), at_poles, joint)
     total = log_sum_exp(joint, axis=-1, keepdims=True)
     # A point that no component has tells nothing of them.
     possible = np.isfinite(total)

@@ -20,7 +20,12 @@ from numpy.typing import ArrayLike
 
 from novum.core.errors import InputError
 from novum.core.runtime import RandomSource, stream
-from novum.distributions import ArrayParameters, MultivariateNormal, mixture_weights
+from novum.distributions import (
+    ArrayParameters,
+    MultivariateNormal,
+    mixture_weights,
+    refuse_overflow,
+)
 from novum.mixture.gaussian_em import GaussianParameters, log_joint
 from novum.numerics import (
     Floats,
@@ -112,6 +117,7 @@ class NormalMixture(ArrayParameters):
         """The probability of every component, `(..., K)`, given the present coordinates."""
         points = self._points(x)
         joint = log_joint(self._gaussian, as_argument(points.reshape(-1, self.n_coordinates)))
+        refuse_overflow(joint.max(axis=1))
         shares = np.exp(joint - log_sum_exp(joint, axis=1, keepdims=True))
         return shares.reshape(*points.shape[:-1], self.n_components)
 
