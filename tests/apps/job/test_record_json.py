@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from novum.apps.job.record import Finding, PlanRecord, RunRecord, Standing, TaskRecord
 from novum.apps.job.record_json import from_json, read_record, to_json, write_record
 from novum.apps.job.record_model import Curve, Estimate
+from novum.apps.job.request import Request
 from novum.apps.report import render
-from novum.core.errors import FileFormatError
+from novum.core.errors import FileFormatError, InputError
 from tests.apps.report import sample_records
 
 ESTIMATE = Estimate(0.1, None, 0.3)
@@ -110,3 +111,21 @@ def test_fields_that_came_later_may_be_absent() -> None:
     del content["record"]["verdict"]
     with pytest.raises(FileFormatError, match="fields of a run: verdict"):
         from_json(json.dumps(content), RunRecord)
+
+
+def test_a_path_that_is_not_utf8_survives(tmp_path: Path) -> None:
+    asked = Request("caf\udce9.csv", target="größe")
+    write_record(asked, tmp_path / "request.json")
+    assert read_record(tmp_path / "request.json", Request) == asked
+    (tmp_path / "request.json").read_bytes().decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"coverage": 0.0}, {"coverage": float("nan")}, {"folds": 1}, {"repeats": 0}, {"holdout": 0.95},
+     {"seed": -1}, {"n_jobs": -2}, {"prior": 1.5}, {"budget_seconds": -1.0}],
+)  # fmt: skip
+def test_a_request_refuses_what_no_run_can_have(settings: dict[str, float]) -> None:
+    (name,) = settings
+    with pytest.raises(InputError, match=rf"^{name} is .*, and is "):
+        Request("t.csv", **settings)

@@ -374,7 +374,8 @@ def _threshold(answers: Answered, point: WorkingPoint, actions: Integers) -> dic
     shown = _some(len(x))
     called = actions == at
     return {
-        "value": float(alarm / (miss + alarm)),
+        # Costs near the largest number have no sum.
+        "value": 1.0 / (1.0 + float(miss) / float(alarm)),
         "x": x[shown].tolist(),
         "y": y[shown].tolist(),
         "best": float(curve.best_threshold) if np.isfinite(curve.best_threshold) else None,
