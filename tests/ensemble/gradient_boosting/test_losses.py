@@ -187,3 +187,17 @@ def test_bad_answers_of_a_loss_of_ones_own() -> None:
         GradientBoostingRegressor(CustomLoss(ones, lambda *_: 1.0, ones)).fit(X, y)
     with pytest.raises(InputError, match="negative for 3 rows"):
         GradientBoostingRegressor(CustomLoss(ones, ones, lambda y, f: -ones(y, f))).fit(X, y)
+
+
+def test_targets_of_any_size_are_learned_or_refused() -> None:
+    X, y = rng.normal(size=(200, 2)), rng.gamma(2.0, 1.0, 200)
+    gamma = GradientBoostingRegressor("gamma", n_estimators=5, min_samples_leaf=5)
+    one = gamma.fit(X, y).predict(X)
+    for unit in (1e-280, 1e280):
+        np.testing.assert_allclose(gamma.fit(X, unit * y).predict(X) / unit, one, rtol=1e-9)
+    # Too little curvature for any split, and no number for a gain.
+    small = GradientBoostingRegressor("poisson").fit(X, 1e-30 * y)
+    np.testing.assert_allclose(small.predict(X), 1e-30 * y.mean())
+    for loss, unit in (("squared_error", 1e200), ("huber", 1e200), ("poisson", 1e150)):
+        with pytest.raises(InputError, match="larger unit"):
+            GradientBoostingRegressor(loss).fit(X, unit * y)

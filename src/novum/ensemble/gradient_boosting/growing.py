@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from novum.core.errors import InputError
 from novum.ensemble.gradient_boosting import tree_columns as at
 from novum.ensemble.gradient_boosting.losses import Loss
 from novum.numerics import Array, Bytes, Codes, Floats, Integers
@@ -308,9 +309,10 @@ class TreeGrower:
         else:
             low_bits = 31
             h_scale = _power(2.0 ** (low_bits - bits) / factor)
+        self._refuse_overflow(largest_g, largest_h)
         g_scale = _power(2.0 ** (62 - low_bits - bits) / (largest_g * factor))
         self.options[0] = low_bits
-        self.options[4] = max(math.ceil(self.rules.min_curvature * h_scale), 1)
+        self.options[4] = min(max(math.ceil(self.rules.min_curvature * h_scale), 1), 2**60)
         numbers[0], numbers[1] = 1.0 / g_scale, 1.0 / h_scale
         if h.size or h_scale != 1.0:
             numbers[6] = (largest_h * h_scale + 1) / self.unit
@@ -320,6 +322,15 @@ class TreeGrower:
         self.fine[1] = _power(2.0 ** (61 - bits) / (largest_h * self.heaviest))
         self.fine[3] = loss.longest_step
         return g_scale, h_scale, low_bits
+
+    def _refuse_overflow(self, largest_g: float, largest_h: float) -> None:
+        """Gains are compared by products of two sums of gradients and one of curvatures."""
+        g, h = largest_g * self.total, largest_h * self.total + self.rules.penalty
+        if not math.isfinite(g * g * h):
+            raise InputError(
+                f"Gradients of the loss reach {largest_g:.3g}, and the gains of splits overflow. "
+                "Divide the targets by a larger unit."
+            )
 
     def _take_values(
         self, rows: Codes, n_nodes: int, leaf_value: Callable[[Codes], float | None], out: Floats

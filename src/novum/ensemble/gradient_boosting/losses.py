@@ -31,8 +31,8 @@ from scipy import optimize
 from novum.core.errors import InputError
 from novum.numerics import Floats
 
-# Scores beyond this are as good as certain, and their exponentials still numbers.
-_CERTAIN = 500.0
+# Scores beyond this have no exponentials that are numbers.
+_CERTAIN = 700.0
 
 
 @dataclass(frozen=True)
@@ -403,7 +403,9 @@ def best_constant(loss: Loss, y: Floats, weight: Floats, first: float = 0.0) -> 
     near, far, outside = first, first + step, np.nan
     while far != near and np.isfinite(far):
         at_far = slope(far)
-        if at_far * total <= 0:
+        if at_far == 0:
+            return far
+        if np.sign(at_far) == -np.sign(total):
             width = max(1e-15 * abs(far - near), np.finfo(float).tiny)
             limits: dict[str, Any] = {"xtol": width, "rtol": 1e-15, "maxiter": 5000}
             return float(optimize.brentq(slope, near, far, **limits, disp=False))

@@ -82,10 +82,16 @@ class Rounds:
         self.n_outputs = len(starts) // len(self.losses)
         self.trees: list[list[GrownTree]] = [[] for _ in starts]
         self.n_earlier = earlier[0].n_trees if earlier else 0
-        self.trace: list[float] = []
         self.judged: list[tuple[float, float]] = []
         self.improvements: list[tuple[float, float]] = []
         self._fit_losses()
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.row_losses = self._values(slice(None))
+            self.trace = [self._training_loss()]
+        if not np.isfinite(self.trace[0]):
+            raise InputError(
+                f"{type(loss).__name__} of the targets overflows. Divide them by a larger unit."
+            )
 
     def _held_out(self) -> Mask:
         rule, n = self.rule, self.rows.n_rows
@@ -116,9 +122,6 @@ class Rounds:
         """All rounds, or as many as it takes; what ended them."""
         model, rule = self.model, self.rule
         best = None if rule is None else BestRound(rule)
-        if model.subsample < 1.0:
-            self.row_losses = self._values(slice(None))
-        self.trace.append(self._training_loss())
         try:
             for number in range(self.n_earlier, model.n_estimators):
                 check_cancelled()
