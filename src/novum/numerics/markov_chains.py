@@ -58,10 +58,14 @@ def stationary_of(transition: Floats, states: Sequence[int]) -> Floats:
         out = rates[k, :k].sum()
         rates[:k, k] /= out
         rates[:k, :k] += np.outer(rates[:k, k], rates[k, :k])
-    shares = np.zeros(n)
-    shares[0] = 1.0
+    # With powers of two of their own: beyond states of tiny shares may lie some of large ones.
+    shares, powers = np.ones(n), np.zeros(n, np.int64)
     for k in range(1, n):
-        shares[k] = shares[:k] @ rates[:k, k]
+        top = powers[:k][rates[:k, k] > 0].max()
+        near = np.ldexp(shares[:k], np.minimum(powers[:k] - top, 0))
+        shares[k], power = np.frexp(near @ rates[:k, k])
+        powers[k] = power + top
+    shares = np.ldexp(shares, powers - powers.max())
     whole = np.zeros(len(transition))
     whole[list(states)] = shares / shares.sum()
     return whole

@@ -80,6 +80,41 @@ def test_stationary_keeps_digits_of_tiny_shares() -> None:
     np.testing.assert_allclose(stationary_of(P, list(range(n))), wanted, rtol=1e-12)
 
 
+def birth_and_death(up: list[float], down: list[float]) -> np.ndarray:
+    P = np.diag(up, 1) + np.diag(down, -1)
+    return P + np.diag(1 - P.sum(axis=1))
+
+
+def test_stationary_shares_on_both_sides_of_a_valley() -> None:
+    # By detailed balance shares fall by a tenth at each of 400 steps, and rise as much again.
+    up, down = [0.05] * 400 + [0.5] * 400, [0.5] * 400 + [0.05] * 400
+    depth = np.minimum(np.arange(801), np.arange(801)[::-1])
+    wanted = 0.1**depth / (0.1**depth).sum()
+    P = birth_and_death(up, down)
+    np.testing.assert_allclose(stationary_of(P, list(range(801))), wanted, rtol=1e-11, atol=1e-300)
+
+
+@pytest.mark.parametrize("small", [0.3, 1e-9, 1e-17, 1e-60])
+def test_hitting_keeps_digits_where_states_are_hardly_left(small: float) -> None:
+    # Up with the small chance, down with 0.5: the steps to the end are sums of ratios.
+    n = 5
+    P = birth_and_death([small] * n, [0.5] * n)
+    ratio = Fraction(1, 2) / Fraction(small)
+    climb = [sum(ratio**k for k in range(i + 1)) for i in range(n)]
+    steps = [
+        sum((climb[i] for i in range(start, n)), Fraction(0)) / Fraction(small)
+        for start in range(n)
+    ]
+    np.testing.assert_allclose(hitting_times(P, [n])[:n], [float(s) for s in steps], rtol=1e-13)
+    np.testing.assert_array_equal(hitting_probabilities(P, [n]), np.ones(n + 1))
+    P[0] = np.eye(n + 1)[0]
+    ruin = [
+        float(sum(ratio**k for k in range(i)) / sum(ratio**k for k in range(n)))
+        for i in range(n + 1)
+    ]
+    np.testing.assert_allclose(hitting_probabilities(P, [n]), ruin, rtol=1e-13)
+
+
 def test_gamblers_ruin() -> None:
     n, p = 7, 0.4
     P = np.zeros((n, n))

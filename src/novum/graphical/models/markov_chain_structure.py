@@ -12,6 +12,7 @@ import math
 import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -72,9 +73,9 @@ def hitting_probabilities(transition: Floats, targets: Sequence[int]) -> Floats:
     chances = np.zeros(len(transition))
     chances[list(targets)] = 1.0
     free = np.flatnonzero(reaching & (chances == 0))
-    if free.size:
-        inner = np.eye(free.size) - transition[np.ix_(free, free)]
-        chances[free] = np.linalg.solve(inner, transition[free] @ chances)
+    hits = transition[free] @ chances
+    misses = transition[free][:, ~reaching].sum(axis=1)
+    chances[free] = _expected(transition[np.ix_(free, free)], hits + misses, hits)
     return np.clip(chances, 0.0, 1.0)
 
 
@@ -91,13 +92,53 @@ def hitting_times(transition: Floats, targets: Sequence[int]) -> Floats:
     lost[list(targets)] = False
     times = np.zeros(len(transition))
     times[lost] = math.inf
-    is_free = ~lost
-    is_free[list(targets)] = False
-    free = np.flatnonzero(is_free)
-    if free.size:
-        inner = np.eye(free.size) - transition[np.ix_(free, free)]
-        times[free] = np.linalg.solve(inner, np.ones(free.size))
+    hit = np.zeros(len(transition), np.bool_)
+    hit[list(targets)] = True
+    free = np.flatnonzero(~lost & ~hit)
+    hits = transition[free][:, hit].sum(axis=1)
+    times[free] = _expected(transition[np.ix_(free, free)], hits, np.ones(len(free)))
     return times
+
+
+def _expected(rates: Floats, leaving: Floats, gains: Floats) -> Floats:
+    """Expected gains until a walk leaves, from every state: the solution of x = gains + rates x.
+
+    Rows of `rates` and `leaving` together sum to one. States are eliminated one by one, and a row
+    is divided by the sum of its steps to others, in place of 1 less the step to itself: nothing is
+    ever subtracted (Grassmann, Taksar and Heyman 1985), so that chains that are hardly ever left
+    keep their digits.
+    """
+    n = len(rates)
+    table = np.column_stack([rates, leaving, gains])
+    with np.errstate(over="ignore"):
+        _divide_by_steps(table, slice(n), n)
+        for k in range(n - 1, 0, -1):
+            before: Any = np.flatnonzero(table[:k, k])
+            # A view where all rows change, which is much faster than their numbers.
+            before = slice(k) if len(before) == k else before
+            weights = table[before, k, None]
+            table[before, :k] += weights * table[k, :k]
+            table[before, n:] += weights * table[k, n:]
+            _divide_by_steps(table, before, k)
+        expected = np.zeros(n)
+        for k in range(n):
+            # Times may be infinite, and zero times infinity is no number.
+            ahead = np.flatnonzero(table[k, :k])
+            expected[k] = table[k, ahead] @ expected[ahead] + table[k, n + 1]
+    return expected
+
+
+def _divide_by_steps(table: Floats, rows: Any, k: int) -> None:
+    """Divides rows by the sum of their steps to the first k states and out, but to themselves."""
+    np.fill_diagonal(table[:k, :k], 0.0)
+    steps = table[rows, :k].sum(axis=1) + table[rows, -2]
+    if not (steps > 0).all():
+        raise InputError(
+            "A state is left with a probability below what floating-point numbers hold. Ask about "
+            "the chain without its smallest transition probabilities."
+        )
+    table[rows, :k] /= steps[:, None]
+    table[rows, -2:] /= steps[:, None]
 
 
 def _within(transition: Floats, states: Sequence[int]) -> Floats:
