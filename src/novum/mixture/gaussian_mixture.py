@@ -148,7 +148,7 @@ class GaussianMixture(MixtureModel):
     weights_init: Any = parameter("array-like", None, default=None)
     means_init: Any = parameter("array-like", None, default=None)
     precisions_init: Any = parameter("array-like", None, default=None)
-    moves: int = parameter(default=3, at_least=0)
+    moves: int = parameter(default=6, at_least=0)
     warm_start: bool = parameter(default=False)
     verbose: int = parameter("verbose", default=0)
     verbose_interval: int = parameter(default=10, at_least=1)

@@ -139,7 +139,7 @@ def moved_out(
             start = _split_and_merged(problem.family, best.params, *triple)
             problem.begin = partial(always, start)
             # A short climb tells whether the move is worth a long one.
-            short = {**quick, "stop": StopRule(tol=10 * options["stop"].tol, max_iter=30)}
+            short = {**quick, "stop": StopRule(tol=100 * options["stop"].tol, max_iter=20)}
             new = fit_sums(problem, over, **short)
             evaluations += new.certificate.details.get("evaluations", 0)
             gap = options["stop"].tol * problem.scale(new.params, new.statistics)
