@@ -39,7 +39,7 @@ def test_a_table_without_a_target_and_names_that_would_steer(tmp_path: Path) -> 
     assert done.exit_code == 0, done.output
     assert r"\x1b[2Ja" in done.stdout
     assert "\x1b[2J" not in done.output
-    assert "1 rows without a missing cell, 1 that repeat an earlier row." in done.stdout
+    assert "1 row without a missing cell, 1 that repeat an earlier row." in done.stdout
     assert "2 (66.7" in done.stdout
 
 

@@ -98,6 +98,7 @@ def _show(
 ) -> None:
     from novum.apps.cli.run_summary import show_findings
     from novum.apps.cli.streams import output, say, table_of
+    from novum.apps.job.table.reader_advice import for_a_run
     from novum.apps.report.names import cleaned
     from novum.display import counted
 
@@ -106,7 +107,7 @@ def _show(
     rows, wide = counted(record.n_rows, "row"), counted(len(columns), "column")
     say(out, f"{name}: {rows}, {wide}", "bold")
     for note in notes:
-        say(out, f"  {note}")
+        say(out, f"  {for_a_run(note)}")
     say(out, f"  {_of_rows(record)}")
     say(out, "")
     heads = [("column", "left"), ("kind", "left"), ("missing", "right"), ("different", "right")]
@@ -152,9 +153,9 @@ def _values(column: ColumnRecord) -> str:
 
 
 def _of_rows(record: ProfileRecord) -> str:
-    from novum.display import number
+    from novum.display import counted, number
 
     return (
-        f"{number(record.n_complete_rows)} rows without a missing cell, "
+        f"{counted(record.n_complete_rows, 'row')} without a missing cell, "
         f"{number(record.n_duplicate_rows)} that repeat an earlier row."
     )

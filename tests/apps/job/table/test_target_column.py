@@ -23,7 +23,7 @@ def target(
 
 
 def test_a_measure_says_what_numbers_are() -> None:
-    few, many = [1, 2, 3] * 10, [*range(20)] * 2
+    few, many = [1, 2, 3] * 10, [*range(20)] * 5
     assert target(few).kind == "multiclass"
     found = target(few, metric="mae")
     assert (found.kind, found.classes) == ("regression", None)
@@ -35,6 +35,7 @@ def test_a_measure_says_what_numbers_are() -> None:
     found = target(many, metric="log_loss")
     assert (found.kind, len(found.classes)) == ("multiclass", 20)  # type: ignore[arg-type]
     assert target(many, metric="quadratic_kappa").kind == "ordinal"
+    assert target([*range(20)] * 4, metric="log_loss").kind == "regression"
     # Somebody chose, words are no numbers, and fractions no classes.
     assert target(few, "multiclass", metric="rmse").kind == "multiclass"
     assert target(["a", "b"] * 9, metric="rmse").kind == "binary"

@@ -16,6 +16,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (rf",? or read without quotes: {_DIALECT}", ""),
     (rf",? or name it: {_DIALECT}", ", such as UTF-8"),
     (rf"[^.;:]*\bsay so: {_DIALECT};?", " Save it as UTF-8;"),
+    (rf"another sign is named by {_DIALECT}", "save a file with another sign with one of these"),
     (_DIALECT, "saving the file as comma-separated UTF-8 text"),
     (r"([Ll])eave (it|the column) out by `columns=`", r"\1eave \2 out of the file"),
     (r"(Read fewer columns) \(`columns=`\), or give the path itself to a learner's `fit_file`",

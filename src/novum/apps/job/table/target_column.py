@@ -264,7 +264,8 @@ def read_target(
 def _could_be(held: str, cells: Cells, look: TargetLook) -> bool:
     """Whether a column of numbers could be what a measure is of."""
     n_known = len(cells.values) - cells.n_missing
-    return held == "numbers" or (look.is_whole and 2 * look.n_distinct <= n_known)
+    are_classes = look.is_whole and ROWS_PER_CLASS * look.n_distinct <= n_known
+    return held == "numbers" or are_classes
 
 
 # --- Numbers --------------------------------------------------------------------------------------
@@ -329,9 +330,9 @@ def _classes(
         highest = order[-1]
     if n_classes == 1:
         raise InputError(
-            f"The target {shown} has one class only, {label_text(classes[0])}, in all "
-            f"{len(coded) - cells.n_missing:,} rows that have a target. A classifier needs rows of "
-            "two classes; name another column with --target, or add rows."
+            f"The target {shown} has one class only, {label_text(classes[0])}, in "
+            f"{counted(len(coded) - cells.n_missing, 'row')} with a target. A classifier needs "
+            "rows of two classes; name another column with --target, or add rows."
         )
     if choice in ("binary", "labels") and n_classes != 2:
         otherwise = "--task multiclass" if choice == "binary" else "columns of 0 and 1"
