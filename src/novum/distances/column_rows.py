@@ -22,6 +22,8 @@ from novum.numerics import Codes, Floats, cached_property
 
 _NONE = np.empty((0, 0))
 _LARGEST_POWER = 1e280
+# A sum of squares that leaves no doubt.
+_MODERATE = 1e200
 # How distances follow from sums of powers.
 Finish = Literal["root", "none", "half", "arc"]
 
@@ -243,6 +245,8 @@ def refuse_overflow(cells: Floats, power: float = 2.0) -> None:
     >>> refuse_overflow(np.array([1e139, np.nan])), refuse_overflow(np.array([1e200]), 1.0)
     (None, None)
     """
+    if power <= 2.0 and _sum_of_squares(cells) < _MODERATE:
+        return
     size, largest = _size(cells), _largest(power)
     if size > largest:
         what = {1.0: "sums", 2.0: "squares", np.inf: "sums"}.get(power, f"powers of {power:g}")
@@ -260,6 +264,8 @@ def refuse_underflow(cells: Floats, power: float = 2.0) -> None:
     >>> refuse_underflow(np.array([0.0, 1e-130])), refuse_underflow(np.array([1e-200]), 1.0)
     (None, None)
     """
+    if power <= 2.0 and _sum_of_squares(cells) > 1.0 / _MODERATE:
+        return
     size = _size(cells)
     if not (power == 1.0 or np.isinf(power)) and 0.0 < size < 1.0 / _largest(power):
         what = "squares" if power == 2.0 else f"powers of {power:g}"
@@ -267,6 +273,13 @@ def refuse_underflow(cells: Floats, power: float = 2.0) -> None:
             f"The table has no value larger than {size:.3g}, whose {what} are too small for double "
             "precision. Multiply all columns by a power of ten."
         )
+
+
+def _sum_of_squares(cells: Floats) -> float:
+    """Quickly told; not a number where a cell is missing, infinite where it is too large."""
+    flat = np.asarray(cells, np.float64).ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.dot(flat, flat))
 
 
 def _size(cells: Floats) -> float:

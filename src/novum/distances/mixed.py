@@ -105,10 +105,12 @@ class Gower(LearnedDistance):
         weights = _weights(self.weights, schema)
         n_numbers, total = len(ranges.low), weights.sum()
         width = ranges.width
-        for j in np.flatnonzero((width > 0) & (width < SMALLEST_NORMAL * total)):
+        narrow = np.flatnonzero((width > 0) & (width < SMALLEST_NORMAL * total))
+        if len(narrow):
+            names = [c.name for c in schema.columns if c.kind is Kind.NUMERIC]
             raise InputError(
-                f"Column {[c.name for c in schema.columns if c.kind is Kind.NUMERIC][j]!r} spreads "
-                f"over {width[j]:.3g} only. Multiply it by a power of ten."
+                f"Column {names[narrow[0]]!r} spreads over {width[narrow[0]]:.3g} only. Multiply "
+                "it by a power of ten."
             )
         with np.errstate(divide="ignore"):
             scale = np.where(width > 0, weights[:n_numbers] / (total * width), 0.0)
