@@ -93,7 +93,7 @@ def test_fractions_as_classes_are_named_by_their_text() -> None:
     ("values", "choice", "message"),
     [
         ([None, None], "auto", "'y' is missing in all 2 rows of t.csv"),
-        (["a", "a", None], "auto", "one class only, 'a', in all 2 rows"),
+        (["a", "a", None], "auto", "one class only, 'a', in 2 rows with a target"),
         ([4.5, 4.5], "auto", "is 4.5 in every row that has it"),
         (["a", "b", "c"], "binary", "needs two classes, but the target 'y' has 3: 'a', 'b', 'c'"),
         (["a", "b"], "regression", "predicts numbers, but the target 'y' holds 'a', 'b'"),
