@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from novum.distributions.joint_table import ImpossibleEvidence
-from novum.graphical import BayesianNetwork, Factor, FactorGraph
+from novum.graphical import BayesianNetwork, Factor, FactorGraph, LoopyPropagation
 from novum.graphical.models.conflicts import MOST_FINDINGS, impossible_evidence
 from novum.graphical.models.questions import evidence_of
 
@@ -46,3 +46,16 @@ def test_where_comes_first() -> None:
     assert said == (
         "Row 3: The evidence has probability 0: 'a' = 'false' is impossible. Check that state."
     )
+
+
+def test_what_an_approximate_engine_loses_is_not_called_impossible() -> None:
+    # Who left cannot return, and staying for 350 steps has the share 10^-350 until the last one.
+    n = 350
+    steps = [
+        Factor([[0.5, 0.5], [0.0, 1.0]], {f"s{i}": (0, 1), f"s{i + 1}": (0, 1)}) for i in range(n)
+    ]
+    graph = FactorGraph([Factor([1.0, 0.0], {"s0": (0, 1)}), *steps])
+    seen = {f"s{i}": [0.1, 1.0] for i in range(1, n)} | {f"s{n}": [1.0, 0.0]}
+    assert graph.query("s5", likelihood=seen).values.tolist() == [1.0, 0.0]
+    with pytest.raises(ImpossibleEvidence, match="evidence is possible, but"):
+        graph.query("s5", likelihood=seen, engine=LoopyPropagation())

@@ -36,6 +36,11 @@ def impossible_evidence(
         Put in front, such as "Row 3: ".
     """
     engine: Any = default_engine()
+    if _is_possible(model, evidence, engine):
+        return ImpossibleEvidence(
+            f"{where}The evidence is possible, but what it leaves over is too improbable for the "
+            "numbers of this engine. Use an exact engine such as JunctionTree()."
+        )
     conflict = smallest_conflict(model, evidence, engine)
     parts = []
     for place in conflict.observed:
@@ -49,6 +54,15 @@ def impossible_evidence(
         for place in conflict.weighted
     ]
     return ImpossibleEvidence(where + _sentence(parts, conflict.is_smallest))
+
+
+def _is_possible(model: ModelArrays, evidence: Evidence, engine: ExactEngine) -> bool:
+    """Whether an exact engine says so, where asking it is quick."""
+    try:
+        quick = forecast(model, evidence).seconds <= MOST_SECONDS
+        return quick and engine.log_evidence(model, evidence) > -math.inf
+    except MemoryLimitError:
+        return False
 
 
 def _weighted(axis: StateAxis, weights: Floats) -> str:
