@@ -152,3 +152,11 @@ def test_bad_input_is_named() -> None:
         roc_curve([0, 1], [1.0, 2.0], level=1.5)
     with pytest.raises(InputError, match="All 2 rows of y are positive"):
         read_scored([1, 1], [1.0, 2.0])
+
+
+def test_one_positive_has_curves_and_wide_intervals() -> None:
+    found = curves([0, 0, 0, 1], [0.1, 0.2, 0.3, 0.25], n_resamples=20)
+    assert found.roc.area.estimate == pytest.approx(2 / 3)
+    assert found.roc.area.half_width > 0.3
+    assert found.precision_recall.area.method.endswith("1 row of a class says little")
+    assert np.isfinite(found.roc.band.low).all()

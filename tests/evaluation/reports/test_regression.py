@@ -130,3 +130,12 @@ def test_errors_of_few_rows_are_told() -> None:
     far = RegressionReport(y, y + errors, n_resamples=20)
     assert "rest on about 2 rows" in " ".join(far.notes)
     assert not RegressionReport(y, y + errors.clip(-3, 3), n_resamples=20).notes
+
+
+def test_squares_of_small_units_do_not_vanish() -> None:
+    unit = 1e-180
+    y, p = np.arange(1.0, 21.0), np.arange(1.0, 21.0) + np.tile([0.5, -1.0], 10)
+    plain = RegressionReport(y, p, n_resamples=20)
+    scaled = RegressionReport(y * unit, p * unit, n_resamples=20)
+    assert scaled["rmse"].estimate == pytest.approx(plain["rmse"].estimate * unit)
+    assert scaled["r2"].estimate == pytest.approx(plain["r2"].estimate)

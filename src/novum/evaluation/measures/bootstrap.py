@@ -251,6 +251,8 @@ def _accelerated(estimate: float, replicates: Floats, left_out: Floats, z: Float
     if not 0 < below < 1 or pulls.size < 3 or not np.isfinite(z).all():
         return np.asarray(special.ndtr(z))
     pulls = pulls.mean() - pulls
+    # Its skewness has no unit.
+    pulls = pulls / (float(np.abs(pulls).max()) or 1.0)
     spread = float(np.sum(pulls**2))
     skew = float(np.sum(pulls**3)) / (6 * spread**1.5) if spread > 0 else 0.0
     shift = float(special.ndtri(below))

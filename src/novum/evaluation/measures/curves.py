@@ -224,6 +224,7 @@ def several_curves(
         n_resamples=n_resamples,
         rng=rng,
         strata=strata,
+        jackknife=False,
     )
     return _split(plain, bootstrap, grids, level)
 

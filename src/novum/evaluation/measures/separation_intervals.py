@@ -205,5 +205,5 @@ def _with_note(method: str, ranked: RankedScores) -> str:
     fewest = min(ranked.n_rows)
     if fewest >= _FEW:
         return method
-    rows = "row" if fewest == 1 else "rows"
-    return f"{method}; {fewest} {rows} of a class say little"
+    told = "1 row of a class says" if fewest == 1 else f"{fewest} rows of a class say"
+    return f"{method}; {told} little"

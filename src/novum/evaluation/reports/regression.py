@@ -258,18 +258,20 @@ def _measures(
 def _errors(true: Floats, predicted: Floats, weights: Floats) -> Floats:
     """RMSE, MAE, R2 and explained variance for row weights of shape (b, n)."""
     total = weights.sum(axis=1)
-    residuals = true - predicted
+    around = true - true.mean()
+    # In units of the largest, so that squares neither overflow nor vanish.
+    unit = float(max(np.abs(true - predicted).max(), np.abs(around).max())) or 1.0
+    residuals, around = (true - predicted) / unit, around / unit
     squares = weights @ residuals**2 / total
     mean = weights @ residuals / total
     # Around a value near the mean, so that the difference of squares keeps its digits.
-    around = true - true.mean()
     spread = weights @ around**2 / total - (weights @ around / total) ** 2
     # Resamples of a constant column leave rounding, which is no variance.
     spread = np.where(spread > 1e-14 * float(np.max(around**2, initial=0.0)), spread, np.nan)
     return np.stack(
         [
-            np.sqrt(squares),
-            weights @ np.abs(residuals) / total,
+            unit * np.sqrt(squares),
+            unit * (weights @ np.abs(residuals)) / total,
             1 - squares / spread,
             1 - np.maximum(squares - mean**2, 0) / spread,
         ],
