@@ -217,12 +217,12 @@ def bootstrap_interval(
         groups = group_numbers(n_rows, rng)
         for group in range(int(groups.max()) + 1 if n_rows > 1 else 0):
             left_out.append(float(function(*(column[groups != group] for column in columns))))
-    groups = np.zeros(n_rows) if strata is None else np.asarray(strata)
+    fewest = n_rows if strata is None else int(np.unique_counts(np.asarray(strata)).counts.min())
     bootstrap = Bootstrap(
         np.array([float(function(*columns))]),
         np.array(replicates)[:, None],
         np.array(left_out, float)[:, None],
-        int(np.unique_counts(groups).counts.min()),
+        fewest,
     )
     return bootstrap.intervals(level, method)[0]
 

@@ -276,7 +276,7 @@ def score_limits(scorer: Any) -> tuple[float, float]:
         return (low, high) if known.greater_is_better else (-high, -low)
     inner = getattr(scorer, "function", scorer)
     model = getattr(inner, "_estimator", None)
-    while getattr(model, "steps", None):
+    while model is not None and getattr(model, "steps", None):
         model = model.steps[-1][1]
     own = getattr(type(model), "score", None)
     if own is ClassifierMixin.score:

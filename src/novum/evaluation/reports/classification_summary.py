@@ -260,6 +260,7 @@ def _weight_measures(
 
 
 def _bins(judged: Judged, settings: Settings) -> CalibrationBins:
+    assert judged.probabilities is not None
     column = probability_scores.judged_column(judged.probabilities, judged.positive)
     return bins_of(*column, settings.n_bins)
 
