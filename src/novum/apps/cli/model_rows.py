@@ -34,7 +34,6 @@ from novum.core.files import load
 from novum.core.sources import ReadReport, is_amount_text, is_number_text
 from novum.core.tables import Column, Kind, Schema, level_key
 from novum.core.text import label_text, listed, printable
-from novum.data.filling import FillMissing
 from novum.display import counted
 from novum.ensemble import LabelModels, TargetModels
 
@@ -163,7 +162,7 @@ def _filled(model: Any, X: pa.Table) -> Iterator[str]:
     source = getattr(model, "model", model)
     source = getattr(source, "model", source)
     for _, step in getattr(source, "steps", ()):
-        if not isinstance(step, FillMissing):
+        if not hasattr(step, "count_missing"):
             continue
         whole = [n for n, gone in zip(step.schema_.names, step.filled_, strict=True) if not gone]
         gaps = {n: np.asarray(X[n].is_null(nan_is_null=True)) for n in whole if n in X.column_names}

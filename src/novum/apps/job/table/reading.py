@@ -240,8 +240,8 @@ def _as_written(
             columns[place] = text.schema.columns[0]
             reports[place] = replace(text.report.columns[0], notes=(note,))
             table = read.table.set_column(place, column.name, text.table.column(0))
-            report = replace(read.report, columns=tuple(reports))
-            read = replace(read, table=table, schema=Schema(tuple(columns)), report=report)
+            whole = replace(read.report, columns=tuple(reports))
+            read = replace(read, table=table, schema=Schema(tuple(columns)), report=whole)
             kept.append(column.name)
     return read, tuple(kept)
 
