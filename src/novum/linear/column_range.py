@@ -21,7 +21,7 @@ Names = Callable[[], Sequence[str]]
 
 _LARGEST = 1e120
 # The limits of a target, whose square is multiplied by nothing but weights.
-_LARGEST_TARGET = 1e150
+_LARGEST_TARGET = 1e152
 
 
 def check_range(center: Floats, spread: Floats, names: Names) -> None:
