@@ -323,7 +323,7 @@ class RidgeCV(LinearPredictor, Learner):
         counted = sample.rows(weight > 0)
         design = Design.of(sum_blocks(ridge._sum, counted), self.fit_intercept)
         # Leverages are squares of columns; those that vanish beside the strength do no harm.
-        spread = np.where(design.sizes > 1, design.sizes, 0.0)
+        spread = np.where(design.sizes > 1e152, design.sizes, 0.0)
         check_range(np.zeros_like(spread), spread, lambda: Coding(sample.schema).names)
         if counted.n_rows <= design.x.shape[1]:
             predicted = np.empty((*sample.targets.shape, alphas.size))
