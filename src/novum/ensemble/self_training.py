@@ -199,7 +199,7 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
         """The label of every row of `fit`; None where it has none."""
         check_is_fitted(self)
         # A row without a label has the code -1, the place of the last name.
-        names = np.append(self.classes_.astype(object), None)
+        names = np.array([*self.classes_.tolist(), None], object)
         return names[self.label_codes_]
 
     def _done(self, codes: Integers, history: list[LabelRound]) -> str:
