@@ -172,6 +172,8 @@ class RadiusNeighborsClassifier(RadiusMixin, VotingClassifierModel):
     ['a', 'b']
     """
 
+    invariances = ("shift", "row_order")  # The radius has the unit of the columns.
+
     outlier_label: Any = parameter(default=None)
 
     def _fit(self, X: Any, y: Any) -> None:

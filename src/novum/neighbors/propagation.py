@@ -54,6 +54,8 @@ class UnreachedRowsWarning(UserWarning):
 class GraphLabels(DecisionMixin, ClassifierMixin, KNeighborsMixin):
     """What both ways of spreading labels share: the graph, the rows, answers for new rows."""
 
+    invariances = ("shift",)  # `gamma` has the unit of the columns, and rows may tie.
+
     kernel: Any = parameter({"rbf", "knn"}, callable, default="rbf", kw_only=False)
     gamma: float = parameter(default=20.0, at_least=0)
     n_neighbors: int = parameter(default=7, at_least=1)

@@ -114,6 +114,8 @@ class RadiusNeighborsRegressor(RadiusMixin, AveragingModel):
     array([0.5])
     """
 
+    invariances = ("shift", "row_order")  # The radius has the unit of the columns.
+
     def _means(self, X: Any) -> Floats:
         import warnings
 
