@@ -99,3 +99,17 @@ def test_a_model_alone_is_judged_as_before(iris_run: Path, tmp_path: Path) -> No
     alone.write_bytes((iris_run / "model.novum").read_bytes())
     done = invoke("evaluate", alone, "iris", "--json")
     assert json.loads(done.stdout)["rows_seen_in_training"] is None
+
+
+@pytest.mark.parametrize(
+    "record",
+    ["[" * 100_000, '{"record": [7]}', '{"format": 1, "record": {"task": "species"}}', "\xff"],
+)
+def test_a_record_that_no_run_wrote_says_nothing(
+    iris_run: Path, tmp_path: Path, record: str
+) -> None:
+    model = tmp_path / "model.novum"
+    model.write_bytes((iris_run / "model.novum").read_bytes())
+    (tmp_path / "run.json").write_text(record, encoding="latin-1")
+    judged = invoke("evaluate", model, "iris", "--json")
+    assert json.loads(judged.stdout)["rows_seen_in_training"] is None

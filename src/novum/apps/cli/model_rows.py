@@ -6,8 +6,8 @@ that lacks is named before anything is computed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from novum import data
 from novum.apps.job.ending import SEEN
 from novum.apps.job.job import RUN
 from novum.apps.job.outputs import count_seen_rows
-from novum.apps.job.record import TaskKind
+from novum.apps.job.record import RunRecord, SeveralRecord, TaskKind
 from novum.apps.job.request import Request
+from novum.apps.job.several import read_run
 from novum.apps.job.table.features import feature_cells, ids_of
 from novum.apps.job.table.formalizing import formalize_like
 from novum.apps.job.table.labels import read_sets
@@ -54,16 +55,18 @@ def models_of(model: Any, path: Path, target: str | None) -> Iterator[tuple[str 
 
     The target of the run whose record lies beside the file is taken where none is named.
     """
-    try:
-        beside = json.loads((path.parent / RUN).read_text(encoding="utf-8"))["record"]
-    except (OSError, ValueError, KeyError, TypeError):
-        beside = {}
+    beside: RunRecord | SeveralRecord | None = None
+    with suppress(OSError, FileFormatError):
+        beside = read_run(path.parent / RUN)
     if isinstance(model, LabelModels) or not isinstance(model, TargetModels):
-        known = model.name if isinstance(model, LabelModels) else None
-        known = known or beside.get("task", {}).get("target")
-        yield target or (None if known is None else str(known)), model, path.parent
+        name = model.name if isinstance(model, LabelModels) else None
+        if not name and isinstance(beside, RunRecord):
+            name = beside.task.target
+        yield target or name, model, path.parent
         return
-    folders = dict(zip(beside.get("targets", ()), beside.get("folders", ()), strict=False))
+    folders: dict[str, str] = {}
+    if isinstance(beside, SeveralRecord):
+        folders = dict(zip(beside.targets, beside.folders, strict=False))
     wanted = list(model.targets)
     if target is not None:
         wanted = [target] if target in wanted else [name.strip() for name in target.split(",")]
