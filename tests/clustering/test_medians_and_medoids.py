@@ -17,7 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.clustering import KMedians, KMedoids
 from novum.clustering.k_medians import weighted_median
-from novum.core.errors import InputError
+from novum.core import load, save
+from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import ConvergenceWarning
 from novum.core.learners.contracts import Case, check_name, estimator_checks
 from novum.distances import Euclidean, Gower, Manhattan
@@ -203,3 +204,27 @@ def test_equal_rows_are_told() -> None:
 def test_bad_input(model: Any, X: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         model.fit(X)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
+def test_files_of_earlier_versions_number_the_rows_they_keep(metric: str, tmp_path: Any) -> None:
+    X = np.array([[0.0], [50.0], [1.0], [3.0], [9.0], [10.0], [12.0]])
+    model = KMedoids(2, metric=metric).fit(X, sample_weight=[1, 0, 1, 1, 1, 1, 1])
+    expected = model.predict(X).tolist()
+    model.medoid_indices_ = np.searchsorted(model.counted_rows_, model.medoid_indices_)
+    del model.counted_rows_
+    save(model, tmp_path / "m.novum")
+    assert load(tmp_path / "m.novum").predict(X).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("medoid_indices_", [0, 7]), ("medoid_indices_", [0]), ("counted_rows_", [0, 2, 1, 3]),
+     ("numbers_", [0.0, 1.0, 8.0, 9.0]), ("codes_", np.zeros((3, 0), np.int32))],
+)  # fmt: skip
+def test_changed_files_are_refused(name: str, value: Any, tmp_path: Any) -> None:
+    model = KMedoids(2).fit([[0.0], [1.0], [8.0], [9.0]])
+    setattr(model, name, np.array(value))
+    save(model, tmp_path / "m.novum")
+    with pytest.raises(ModelFileError, match="not in order"):
+        load(tmp_path / "m.novum")

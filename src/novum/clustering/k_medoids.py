@@ -30,7 +30,7 @@ from novum.clustering.comparing import (
     with_finite,
 )
 from novum.clustering.numeric_table import counted
-from novum.core.errors import InputError
+from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import (
     Certificate,
     ConvergenceWarning,
@@ -254,6 +254,17 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _medoids(self) -> Integers:
         """The medoids among the rows of positive weight."""
         return np.searchsorted(self.counted_rows_, self.medoid_indices_)
+
+    def _check_state(self) -> None:
+        n, schema = self.numbers_.shape[0], self.schema_
+        # Files of earlier versions number the rows that they keep.
+        self.counted_rows_ = getattr(self, "counted_rows_", np.arange(n))
+        rows, medoids = self.counted_rows_, self.medoid_indices_
+        shapes = [self.numbers_.shape, self.codes_.shape, rows.shape, medoids.shape]
+        width = len(schema.numeric)
+        fits = shapes == [(n, width), (n, schema.n_columns - width), (n,), (self.n_clusters,)]
+        if not (fits and (np.diff(rows) > 0).all() and np.isin(medoids, rows).all()):
+            raise ModelFileError("The medoids of this model are not among the rows that it keeps.")
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Codes:
         """`fit(X).labels_`."""
