@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from novum.apps.cli.failures import sentence
 from novum.apps.job.record_json import write_record
 from novum.apps.job.request import Request
+from novum.apps.studio.child import ProgressFile
 from novum.apps.studio.folder import OpenedFolder, clean_name
 from novum.apps.studio.runs import Runs
 from novum.core.errors import InputError
@@ -175,6 +178,25 @@ def test_a_torn_line_hides_no_other(tmp_path: Path) -> None:
     (folder.notes() / "novum-x.progress").write_text("\n".join(lines))
     details = Runs(folder).details("novum-x")
     assert (details["pid"], details["stage"]) == (7, "reading")
+
+
+def test_the_last_event_says_that_the_disk_is_full(tmp_path: Path) -> None:
+    folder = OpenedFolder(tmp_path)
+    path = folder.notes() / "novum-x.progress"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with path.open("ab", buffering=0) as file:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, limits[1]))
+        try:
+            told = ProgressFile(file.fileno())
+            for fold in range(100):
+                told.step("folds", fold, 100)
+        except OSError as full:
+            told.end("failed", sentence(full))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    details = Runs(folder).details("novum-x")
+    assert details["end"] == "failed"
+    assert "The disk is full" in details["said"]
 
 
 @pytest.mark.parametrize(
