@@ -221,7 +221,8 @@ class _Run(Generic[P, S]):
         statistics = self.total(partial(self.problem.step, params))
         value = float(self.problem.objective(params, statistics))
         scale = float(self.problem.scale(params, statistics))
-        return _Point(params, statistics, value, max(scale, 0.0))
+        # An infinite size would forgive any fall, and call any step small.
+        return _Point(params, statistics, value, scale if 0 < scale < math.inf else 0.0)
 
     def _gain(self, old: _Point[P, S], new: _Point[P, S]) -> float:
         return 0.0 if new.value == old.value else self.sign * (new.value - old.value)
