@@ -61,17 +61,39 @@ def test_a_coverage_outside_is_refused(coverage: Any) -> None:
 
 def test_the_coverage_that_is_proved() -> None:
     """Twice a weighted mean of p-values: `1 - 2t` with all folds just at the edge."""
-    one, folds = np.ones(60), np.repeat(np.arange(6), 10)
-    assert proved_coverage("split", 0.9, one, folds) == 0.9
-    assert proved_coverage("jackknife+", 0.9, one, np.arange(60)) == pytest.approx(0.8)
-    assert proved_coverage("jackknife+", 0.4, one, np.arange(60)) == 0
+    one, folds, group = np.ones(60), np.repeat(np.arange(6), 10), np.zeros(60, int)
+
+    def proved(column: Any, method: str = "cross", coverage: float = 0.9, weight: Any = one) -> Any:
+        return proved_coverage(method, coverage, weight, column, group)
+
+    assert proved(folds, "split") == 0.9
+    assert proved(np.arange(60), "jackknife+") == pytest.approx(0.8)
+    assert proved(np.arange(60), "jackknife+", 0.4) == 0
     # The p-value of a fold of m rows is (d + 1) / (m + 1); the mean by m + 1 counts all d.
     missed = 0.1 * 61 - 1
     mean = (missed + 6) / (60 + 6)
     equal = 1 - 0.2 - (1 - 6 / 60) / 7
-    assert proved_coverage("cross", 0.9, one, folds) == pytest.approx(max(1 - 2 * mean, equal))
+    assert proved(folds) == pytest.approx(max(1 - 2 * mean, equal))
     folds[0] = 5
-    assert proved_coverage("cross", 0.9, one, folds) == pytest.approx(1 - 2 * mean)
+    assert proved(folds) == pytest.approx(1 - 2 * mean)
     # Folds of one row are the jackknife+.
-    assert proved_coverage("cross", 0.9, one, np.arange(60)) == pytest.approx(0.8)
-    assert proved_coverage("cross", 0.9, 2 * one, folds) > proved_coverage("cross", 0.9, one, folds)
+    assert proved(np.arange(60)) == pytest.approx(0.8)
+    assert proved(folds, weight=2 * one) > proved(folds)
+
+
+def test_the_coverage_that_is_proved_of_groups() -> None:
+    """Each against its own rows; equal folds prove more only if they are equal in every group."""
+    one, folds, group = np.ones(60), np.tile(np.arange(6), 10), np.repeat([0, 1], [36, 24])
+
+    def p_values(n: int) -> float:
+        return 1 - 2 * (0.1 * (n + 1) + 5) / (n + 6)
+
+    def equal(n: int) -> float:
+        return 0.8 - (1 - 6 / n) / 7
+
+    both = [max(p_values(n), equal(n)) for n in (36, 24)]
+    assert proved_coverage("cross", 0.9, one, folds, group) == pytest.approx(min(both))
+    folds[0] = 5
+    alone = min(p_values(36), p_values(24))
+    assert proved_coverage("cross", 0.9, one, folds, group) == pytest.approx(alone)
+    assert alone < equal(24)

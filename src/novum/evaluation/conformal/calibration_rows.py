@@ -35,7 +35,7 @@ from novum.core.learners import (
     unfitted_members,
 )
 from novum.core.runtime import RandomSource, fitted_model, run_tasks, seed, seed_sequence, stream
-from novum.core.tables import TrainingRows, plain_target, rows_of
+from novum.core.tables import TrainingRows, divides_rows, plain_target, rows_of
 from novum.evaluation.calibration.evidence import certify, kept_invariances
 from novum.evaluation.conformal.quantiles import (
     check_coverage,
@@ -43,7 +43,6 @@ from novum.evaluation.conformal.quantiles import (
     proved_coverage,
     warn_of_few_rows,
 )
-from novum.evaluation.validation.splits import divides_rows
 from novum.numerics import Array, Floats, Mask, Positions
 
 # Folds of "cross" unless told.
@@ -276,10 +275,7 @@ class ConformalLearner(MetaEstimatorMixin, Learner):
         seconds : float
         """
         asked, weight = self.coverage, self.calibration_weight_
-        proved = min(
-            proved_coverage(self.method, asked, weight[taxonomy == k], column[taxonomy == k])
-            for k in np.unique(taxonomy)
-        )
+        proved = proved_coverage(self.method, asked, weight, column, taxonomy)
         proved = 0.0 if fault else proved
         claim = f"a coverage of at least {proved:.4g} is proved"
         if proved < asked:

@@ -70,8 +70,10 @@ def is_reachable(weight: Floats, coverage: float, own: float = 1.0) -> bool:
     return float(weight.sum()) >= reach(weight, coverage, own)
 
 
-def proved_coverage(method: str, coverage: float, weight: Floats, column: Positions) -> float:
-    """The coverage that is proved for new rows drawn like those of the fit.
+def proved_coverage(
+    method: str, coverage: float, weight: Floats, column: Positions, group: Positions
+) -> float:
+    """The coverage that is proved for new rows drawn like those of the fit, whatever their group.
 
     With `a = 1 - coverage` it is `1 - a` where rows that no model has seen calibrate, and of the
     jackknife+ `1 - 2a`. Of K folds of n rows each fold gives a p-value, and twice their mean,
@@ -79,8 +81,9 @@ def proved_coverage(method: str, coverage: float, weight: Floats, column: Positi
 
         1 - 2 (a (n + 1) + K - 1) / (n + K),
 
-    or, if it is more and all folds have equally many rows, `1 - 2a - (1 - K/n) / (K + 1)` (Barber
-    et al. 2021, theorem 4).
+    or, if it is more and all folds have equally many rows of every group, so that one fold more
+    could be any of them, `1 - 2a - (1 - K/n) / (K + 1)` (Barber et al. 2021, theorem 4). Rows are
+    compared with those of their group: `n` and `K` are its rows and the folds that have some.
 
     Parameters
     ----------
@@ -89,27 +92,28 @@ def proved_coverage(method: str, coverage: float, weight: Floats, column: Positi
     weight : array of shape (n,)
     column : int array of shape (n,)
         The fold of each row.
+    group : int array of shape (n,)
+        The group of each row.
 
     Examples
     --------
-    >>> folds = np.repeat(np.arange(10), 100)
-    >>> round(proved_coverage("cross", 0.9, np.ones(1000), folds), 4)
+    >>> folds, one_group = np.repeat(np.arange(10), 100), np.zeros(1000, int)
+    >>> round(proved_coverage("cross", 0.9, np.ones(1000), folds, one_group), 4)
     0.784
-    >>> round(proved_coverage("jackknife+", 0.9, np.ones(10), np.arange(10)), 4)
-    0.8
     """
     if method not in ("cross", "jackknife+"):
         return coverage
-    n, miss = float(weight.sum()), 1 - coverage
-    sizes = np.bincount(column, weight)
-    sizes = sizes[sizes > 0]
-    K = len(sizes)
+    miss = 1 - coverage
     if method == "jackknife+":
         return max(0.0, 1 - 2 * miss)
-    bound = 1 - 2 * (miss * (n + 1) + K - 1) / (n + K)
-    if np.ptp(sizes) == 0:
-        bound = max(bound, 1 - 2 * miss - (1 - K / n) / (K + 1))
-    return max(0.0, bound)
+    sizes = np.zeros((group.max() + 1, column.max() + 1))
+    np.add.at(sizes, (group, column), weight)
+    n, K = sizes.sum(axis=1), (sizes > 0).sum(axis=1)
+    n, K = n[K > 0], K[K > 0]
+    bounds = 1 - 2 * (miss * (n + 1) + K - 1) / (n + K)
+    if (np.ptp(sizes, axis=1) == 0).all():
+        bounds = np.maximum(bounds, 1 - 2 * miss - (1 - K / n) / (K + 1))
+    return max(0.0, float(bounds.min()))
 
 
 def conformal_quantile(scores: Floats, weight: Floats, coverage: float, own: float = 1.0) -> Any:
