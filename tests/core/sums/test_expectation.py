@@ -389,7 +389,7 @@ def test_impossible_objectives_and_arguments_are_errors() -> None:
 @pytest.mark.parametrize("step", [1, 3])
 def test_a_fall_without_end_is_a_fall(step: int) -> None:
     class Cliff(SumProblem[int, Floats]):
-        objective_name = "likelihood"
+        objective_name, direction = "likelihood", "maximize"
 
         def start(self, rng: np.random.Generator) -> int:
             del rng
