@@ -125,7 +125,7 @@ def test_without_a_budget_the_plan_is_the_same_on_every_machine(
         ({"budget": "soon"}, "no time above 0"),
         ({"budget": -3}, "no time above 0"),
         ({"cv": "1x1"}, "no cross-validation"),
-        ({"holdout": 1.5}, "between 0 and 0.9"),
+        ({"holdout": 1.5}, "a share from 0 to 0.9"),
         ({"coverage": 1.0}, "coverage lies between 0 and 1"),
         ({"jobs": 0}, "-1 for all cores"),
         ({"models": "oak"}, "no family 'oak'"),

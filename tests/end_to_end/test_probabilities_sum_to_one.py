@@ -81,11 +81,11 @@ def test_rows_sum_to_one(name: str, n_classes: int, unit: float, offset: float) 
 
 
 def _assert_shares(model: Any, rows: Floats) -> None:
-    # Gaussian classifiers refuse rows whose squared distance overflows.
+    # Gaussian classifiers and neighbors refuse rows whose squared distance overflows.
     try:
         found = model.predict_proba(rows)
     except InputError as refused:
-        if "overflow" in str(refused):
+        if "overflow" in str(refused) or "leave the range of double" in str(refused):
             return
         raise
     for shares in found if isinstance(found, list) else [found]:

@@ -189,7 +189,7 @@ def test_fonts_follow_the_size_of_the_axes() -> None:
 
 def test_without_matplotlib_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"novum\[plot\]"):
+    with pytest.raises(ImportError, match=r"\.\[plot\]"):
         plot_tree(weather_tree())
 
 
