@@ -39,12 +39,8 @@ from novum.evaluation.decisions.detection_cost import minimum_detection_cost
 from novum.evaluation.measures.interval import Interval
 from novum.evaluation.measures.intervals import proportion_interval
 from novum.evaluation.measures.reading import read_scored
-from novum.evaluation.measures.separation import (
-    rank_scores,
-)
-from novum.evaluation.measures.separation_intervals import (
-    area_interval,
-)
+from novum.evaluation.measures.separation import rank_scores
+from novum.evaluation.measures.separation_intervals import area_interval
 from novum.numerics import Floats
 
 _REPEATS = 2

@@ -26,6 +26,9 @@ from novum.evaluation.measures.reading import (
 )
 from novum.numerics import Floats
 
+# Numbers in a block of tables, which stay in the cache of a core.
+_BLOCK = 2**18
+
 
 @dataclass(frozen=True, eq=False)
 class ConfusionMatrix:
@@ -263,12 +266,16 @@ def table_intervals(
         raise InputError(f"n_resamples is at least 1, such as 1000, got {n_draws!r}.")
     total, width = counts.sum(), counts.shape[1]
     prior = np.where(counts.sum(axis=1, keepdims=True) > 0, 1 / width, 0.0)
-    draws = rng.gamma(counts * (size / total) + prior, size=(n_draws, *counts.shape))
-    draws *= total / draws.sum(axis=(1, 2), keepdims=True)
-    values, estimates = of_counts(draws), of_counts(counts[None])[0].tolist()
+    shape, step = counts * (size / total) + prior, max(1, _BLOCK // counts.size)
+    values = []
+    for first in range(0, n_draws, step):
+        draws = rng.gamma(shape, size=(min(step, n_draws - first), *counts.shape))
+        draws *= total / draws.sum(axis=(1, 2), keepdims=True)
+        values.append(of_counts(draws))
+    estimates = of_counts(counts[None])[0].tolist()
     tails = [(1 - level) / 2, (1 + level) / 2]
     intervals = []
-    for estimate, column in zip(estimates, values.T, strict=True):
+    for estimate, column in zip(estimates, np.concatenate(values).T, strict=True):
         defined = column[np.isfinite(column)]
         if np.isnan(estimate) or defined.size < column.size / 2:
             intervals.append(Interval(estimate, np.nan, np.nan, level, "Dirichlet: undefined"))

@@ -38,7 +38,7 @@ from novum.evaluation.measures.bootstrap import (
     resampled_positions,
 )
 from novum.evaluation.measures.interval import Interval
-from novum.numerics import Floats
+from novum.numerics import Floats, unit_scale
 
 __all__ = [
     "Interval",
@@ -119,11 +119,14 @@ def mean_interval(
     weight = checked_weight(sample_weight, numbers.size)
     weights = np.ones(numbers.size) if weight is None else weight
     n_rows = int((weights > 0).sum())
-    mean = float(np.average(numbers, weights=weights))
+    # Near one, squares neither overflow nor vanish; a power of two changes no digit.
+    unit = float(unit_scale(np.abs(numbers).max()))
+    center = float(np.average(unit * numbers, weights=weights))
+    mean = center / unit
     if n_rows < 2:
         return Interval(mean, math.nan, math.nan, level, "t: one row has no spread")
-    spread = float(np.sum((weights * (numbers - mean)) ** 2)) * n_rows / (n_rows - 1)
-    error = math.sqrt(spread) / float(weights.sum())
+    spread = float(np.sum((weights * (unit * numbers - center)) ** 2)) * n_rows / (n_rows - 1)
+    error = math.sqrt(spread) / float(weights.sum()) / unit
     reach = float(special.stdtrit(n_rows - 1, (1 + level) / 2)) * error
     return Interval(mean, mean - reach, mean + reach, level, "t")
 

@@ -1,7 +1,8 @@
 """A report on predicted numbers: errors with intervals, diagnostics of residuals, picture.
 
 RMSE, MAE, R2 and the explained variance are resampled together by rows (BCa intervals); Pearson's
-correlation has Fisher's z, Spearman's is resampled, the mean residual has Student's t.
+correlation has Fisher's z, Spearman's too, with Bonett and Wright's variance, and the mean residual
+Student's t.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from novum.evaluation.measures.numbers import weighted_correlation, weighted_ran
 from novum.evaluation.measures.reading import NumberPair, read_number_pair
 from novum.evaluation.reports.pages import frame_of_rows, save_page
 from novum.evaluation.reports.residuals import Diagnosis, diagnose
-from novum.numerics import Floats
+from novum.numerics import Floats, unit_scale
 
 # Fewer squares than these say little about their mean.
 _FEW_SQUARES = 10
@@ -240,7 +241,7 @@ def _measures(
         rng=rng,
     )
     values = dict(zip(_RESAMPLED, bootstrap.intervals(level), strict=True))
-    size = float(weight.sum() ** 2 / (weight @ weight))
+    size = effective_size(weight)
     values["pearson"] = correlation_interval(
         weighted_correlation(true, predicted, weight), size, level
     )
@@ -283,7 +284,8 @@ def _largest(
     true: Floats, predicted: Floats, weight: Floats, n_largest: int
 ) -> tuple[LargeResidual, ...]:
     residuals = np.where(weight > 0, true - predicted, 0.0)
-    spread = float(residuals[weight > 0].std())
+    unit = float(unit_scale(np.abs(residuals).max()))
+    spread = float((unit * residuals[weight > 0]).std()) / unit
     order = np.argsort(-np.abs(residuals), kind="stable")[: max(0, n_largest)]
     return tuple(
         LargeResidual(

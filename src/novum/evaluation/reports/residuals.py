@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
-from novum.numerics import Floats
+from novum.numerics import Floats, unit_scale
 
 _LEAST_FOR_NORMALITY = 20
 _MOST_LAGS = 10
@@ -67,9 +67,13 @@ def diagnose(true: Floats, predicted: Floats) -> tuple[Diagnosis, ...]:
     >>> [check.name for check in diagnose(x + noise + 3, x) if check.p_value < 0.05]
     ['bias']
     """
+    # Near one, squares neither overflow nor vanish; powers of two change no statistic.
     residuals = true - predicted
+    unit = unit_scale(np.abs(residuals).max(initial=0.0))
+    scale = unit_scale(max(np.abs(true).max(initial=0.0), np.abs(predicted).max(initial=0.0)))
+    residuals, true, predicted = unit * residuals, scale * true, scale * predicted
     return (
-        _bias(residuals),
+        _bias(residuals, float(unit)),
         _slope(true, predicted),
         _heteroscedasticity(residuals, predicted),
         _normality(residuals),
@@ -77,14 +81,14 @@ def diagnose(true: Floats, predicted: Floats) -> tuple[Diagnosis, ...]:
     )
 
 
-def _bias(residuals: Floats) -> Diagnosis:
+def _bias(residuals: Floats, unit: float) -> Diagnosis:
     n, mean = residuals.size, float(residuals.mean())
-    test, spread = "t", _spread(residuals)
+    test, spread, detail = "t", _spread(residuals), f"mean residual {mean / unit:.4g}"
     if n < 2 or spread == 0:
-        return Diagnosis("bias", test, math.nan, math.nan, f"mean residual {mean:.4g}, no spread")
+        return Diagnosis("bias", test, math.nan, math.nan, f"{detail}, no spread")
     statistic = mean / (spread / math.sqrt(n))
     p_value = 2 * float(special.stdtr(n - 1, -abs(statistic)))
-    return Diagnosis("bias", test, statistic, p_value, f"mean residual {mean:.4g}")
+    return Diagnosis("bias", test, statistic, p_value, detail)
 
 
 def _slope(true: Floats, predicted: Floats) -> Diagnosis:
