@@ -14,6 +14,9 @@ from novum.core.tables import Column, Kind, Schema
 class Mean(RegressorMixin, BaseEstimator):
     """Predicts a mean, and carries one of everything a fitted model has."""
 
+    names_: Any
+    big_: Any
+
     def __init__(self, shrinkage: float = 0.0, point: Any = None, base: Any = None) -> None:
         self.shrinkage = shrinkage
         self.point = point

@@ -144,7 +144,7 @@ class BayesianNetworkDensity(NoveltyMixin, Learner):
     network_: BayesianNetwork = fitted()
     column_states_: Any = fitted()
     number_states_: Any = fitted()
-    n_present_: Integers = fitted()
+    n_present_: Floats = fitted()
     training_scores_: Floats = fitted()
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()

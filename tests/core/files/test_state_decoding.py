@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator
 
 from novum.core.errors import ModelFileError
 from novum.core.files import registry
+from novum.core.files.state_coding import is_as_declared
 from novum.core.files.state_decoding import StateDecoder
+from novum.numerics import Positions
 
 
 class Color(Enum):
@@ -21,8 +23,8 @@ class Color(Enum):
 
 @dataclass(frozen=True)
 class Share:
-    part: float
-    whole: float = 1.0
+    part: "float"
+    whole: "float" = 1.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.part <= self.whole:
@@ -48,6 +50,8 @@ class Chain(BaseEstimator):
 
     _holds_training_rows = False
     default_ = None
+    share_: "float | None"
+    rows_: "Positions"
 
     def __init__(self, depth: int = 2) -> None:
         self.depth = depth
@@ -172,7 +176,7 @@ def test_an_estimator_without_state_is_not_checked() -> None:
         ({"kind": "value", "name": {}, "fields": {}}, "is not a value"),
         (value(), "is not in order: .*missing 1 required"),
         (value(part=2.0), "is not in order: a part of 2.0 is impossible"),
-        (value(part="x"), "is not in order"),
+        (value(part="x"), "part to a str, which is another"),
         (value(part=0.5, __class__=1), "sets '__class__', which Share does not have"),
         (value(part=0.5, __post_init__=None), "sets '__post_init__', which Share"),
         (tree(name="builtins.eval"), "'builtins.eval' is not an estimator"),
@@ -183,10 +187,16 @@ def test_an_estimator_without_state_is_not_checked() -> None:
         (tree(state=[]), "has no fitted attributes"),
         (tree(state={"predict": 1}), "sets 'predict', which is no fitted attribute"),
         (tree(state={"backdoor": 1}), "sets 'backdoor', which is no fitted attribute"),
+        (tree(state={"backdoor_": 1}), "sets 'backdoor_', which is no fitted attribute"),
+        (tree(state={"_backdoor": 1}), "sets '_backdoor', which is no fitted attribute"),
         (
             tree(state={"_holds_training_rows": 7}),
             "_holds_training_rows to a int, which is another",
         ),
+        (tree(state={"share_": "half"}), "share_ to a str, which is another"),
+        (tree(state={"share_": True}), "share_ to a bool, which is another"),
+        (tree(state={"rows_": [0]}), "rows_ to a list, which is another"),
+        (tree(state={"n_features_in_": 0.5}), "n_features_in_ to a float, which is another"),
         (tree(state={"_check_state": None}), "sets '_check_state'"),
         (tree(state={"__class__": 1}), "sets '__class__'"),
         (tree(state={"__dict__": {}}), "sets '__dict__'"),
@@ -221,6 +231,13 @@ def test_indices_out_of_range_and_cycles_fail_the_check_of_state(
 def test_class_defaults_may_be_replaced() -> None:
     state = {**tree()["state"], "default_": 1, "_holds_training_rows": True}
     assert decode(tree(state=state)).default_ == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "fits"), [(np.int64, True), (np.int32, True), (float, False), (complex, False)]
+)
+def test_arrays_are_of_the_declared_kind(kind: Any, fits: bool) -> None:
+    assert is_as_declared(Chain, "rows_", np.zeros(2, kind)) == fits
 
 
 def test_nesting_is_bounded() -> None:

@@ -17,15 +17,18 @@ that a saved model is never less than the model. Equal models give equal JSON.
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import functools
 import inspect
 import re
 import struct
+import sys
 from collections.abc import Mapping
 from enum import Enum
-from types import MappingProxyType
-from typing import Any
+from numbers import Integral, Real
+from types import CodeType, FunctionType, MappingProxyType
+from typing import Any, get_args, get_origin
 
 import numpy as np
 
@@ -50,6 +53,9 @@ REQUEST_METHODS = (
 )
 _NAME = re.compile(r"_[A-Za-z][A-Za-z0-9_]*|[A-Za-z][A-Za-z0-9_]*_")
 _REQUESTS = "_metadata_request"
+_PLAIN = (bool, int, float, str, type(None))
+# Kinds of cells that may stand in arrays of a declared kind.
+_CELLS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}
 
 
 @dataclasses.dataclass
@@ -168,7 +174,8 @@ class StateEncoder:
         for key, item in state.items():
             if not is_fitted_attribute(type(model), key):
                 raise _refusal(
-                    f"{path}.{key!s:.60}, a {_type_name(item)},", "Rename the attribute."
+                    f"{path}.{key!s:.60}, a {_type_name(item)},",
+                    f"{type(model).__name__} has no such attribute: delete it.",
                 )
         return {
             "kind": "estimator",
@@ -219,13 +226,71 @@ def field_names(cls: type) -> tuple[str, ...]:
 def is_fitted_attribute(cls: type, name: str) -> bool:
     """Whether a file may set that attribute.
 
-    Fitted attributes end in `_` or begin with it. A method, a property and anything with `__` is
-    none.
+    Fitted attributes end in `_` or begin with it, and the class declares them or its methods name
+    them. A method, a property and anything with `__` is none.
     """
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or name not in _names_in(cls):
         return False
     inherited = inspect.getattr_static(cls, name, None)
     return inherited is None or type(inherited) in (bool, int, float, str, tuple, DeferredAttribute)
+
+
+def is_as_declared(cls: type, name: str, value: Any) -> bool:
+    """Whether a value is a number, a text or an array of the kind that its class declares.
+
+    Names of other types say nothing here; whole numbers may stand where fractions may.
+    """
+    if name == "n_features_in_":
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    alternatives = _declared(cls, name)
+    return alternatives is None or any(_is_of(value, one) for one in alternatives)
+
+
+@functools.cache
+def _declared(cls: type, name: str) -> tuple[Any, ...] | None:
+    """The types that a class declares for an attribute; None where one of them is no plain one."""
+    for base in cls.__mro__:
+        annotation = vars(base).get("__annotations__", {}).get(name)
+        if isinstance(annotation, str):
+            known = vars(builtins) | vars(sys.modules[base.__module__]) | {"None": type(None)}
+            kinds = [known.get(text.strip()) for text in annotation.split("|")]
+            is_plain = [kind in _PLAIN or get_origin(kind) is np.ndarray for kind in kinds]
+            return tuple(kinds) if all(is_plain) else None
+    return None
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    if kind in (int, float):
+        return isinstance(value, Real) and not isinstance(value, bool)
+    if kind is bool:
+        return isinstance(value, (bool, np.bool_))
+    if kind in _PLAIN:
+        return isinstance(value, kind)
+    (cell,) = get_args(get_args(kind)[1])
+    kinds = _CELLS.get(np.dtype(cell).kind) if isinstance(cell, type) else None
+    return isinstance(value, np.ndarray) and (kinds is None or value.dtype.kind in kinds)
+
+
+@functools.cache
+def _names_in(cls: type) -> frozenset[str]:
+    """What a class and its bases declare, and what the code of their methods names."""
+    names = {"n_features_in_", "feature_names_in_"}
+    for base in cls.__mro__:
+        names |= {*vars(base), *vars(base).get("__annotations__", ())}
+        for member in vars(base).values():
+            # Of a property, or of another descriptor, the functions that it keeps.
+            kept = getattr(member, "__dict__", {}).values()
+            parts = [member, getattr(member, "fget", None), *kept]
+            for part in parts:
+                if isinstance(part, FunctionType):
+                    parts += [part.__code__, *vars(part).values()]
+                elif isinstance(part, CodeType):
+                    parts += [part.co_names, *part.co_consts]
+                elif isinstance(part, tuple):
+                    parts += part
+                elif isinstance(part, str):
+                    names.add(part)
+    return frozenset(names)
 
 
 def _encoded_scalar(value: np.generic, path: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from novum.core.files.state_coding import (
     MAX_NESTING,
     REQUEST_METHODS,
     field_names,
+    is_as_declared,
     is_fitted_attribute,
     saved_parameters,
 )
@@ -190,6 +191,11 @@ class StateDecoder:
     def _value(self, node: Node, path: str, nesting: int) -> Any:
         cls = _registered(registry.value, node["name"], path)
         fields = self._named(node["fields"], field_names(cls), cls, path, nesting)
+        for name, value in fields.items():
+            if not is_as_declared(cls, name, value):
+                raise _fault(
+                    path, f"sets {name} to a {type(value).__name__}, which is another type"
+                )
         return _built(path, getattr(cls, "_from_saved", cls), **fields)
 
     def _mapping(self, node: Node, path: str, nesting: int) -> Any:
@@ -230,8 +236,9 @@ class StateDecoder:
         state = {name: self.decode(node[name], f"{path}.{name}", nesting) for name in sorted(node)}
         for name, value in state.items():
             constant = inspect.getattr_static(type(model), name, None)
-            if type(constant) in (bool, int, float, str, tuple) and type(value) is not type(
-                constant
+            is_constant = type(constant) in (bool, int, float, str, tuple)
+            if (is_constant and type(value) is not type(constant)) or not is_as_declared(
+                type(model), name, value
             ):
                 raise _fault(
                     path, f"sets {name} to a {type(value).__name__}, which is another type"
