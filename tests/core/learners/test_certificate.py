@@ -189,7 +189,10 @@ def test_text_shows_only_what_applies() -> None:
     # The longest name, "distance bound", sets the column at which all values begin.
     assert all(line[16:18] == "  " and line[18] != " " for line in lines[2:])
     bare = repr(Certificate(objective="f", verdict=Verdict.PROVED))
-    assert bare == "Certificate of f\noptimal: proved\n  verdict       proved"
+    assert bare == "Certificate of f\nexact: nothing is left to optimize\n  verdict       proved"
+    assert (
+        Certificate(objective="f", verdict=Verdict.PROVED, value=2.0).sentence == "optimal: proved"
+    )
 
 
 @pytest.mark.parametrize(

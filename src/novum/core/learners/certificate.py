@@ -301,6 +301,9 @@ def _evidence(certificate: Certificate) -> str:
 def _proved(certificate: Certificate) -> str:
     if certificate.gap:
         return f"optimal: the gap of {_number(certificate.gap)} is rounding"
+    # Without any number nothing was searched for, or all members are proved.
+    if all(getattr(certificate, name) is None for name in _NUMBERS if name != "seconds"):
+        return "exact: nothing is left to optimize"
     return "optimal: proved"
 
 
