@@ -12,6 +12,7 @@ import pytest
 
 from novum.apps.job.building import build
 from novum.apps.job.families import family
+from novum.apps.job.table.task import SpecialColumns
 from novum.bayes import GaussianNB
 from novum.core import load, save
 from novum.core.learners import Pipeline
@@ -187,6 +188,26 @@ def test_models_of_a_run_fill_what_training_knew_and_cells_that_are_no_numbers(
     done = invoke("predict", tmp_path / "m.novum", path, "-q", "-o", tmp_path / "p.csv")
     assert done.exit_code == 1
     assert "line 5" in done.stderr
+
+
+def test_a_cell_that_is_no_date_costs_no_other_row_its_answer(tmp_path: Path) -> None:
+    n = 60
+    days = np.datetime64("2020-01-01") + np.arange(n) * 9
+    X = pa.table({"a": np.arange(n) % 7.0, "day": [str(day) for day in days]})
+    model = build(family("tree"), "regression", seed=0, columns=SpecialColumns(dates=("day",)))
+    save(model.fit(X, np.arange(n) / n), tmp_path / "m.novum")
+    path = write(
+        tmp_path / "t.csv", X, {(4, "day"): "", (8, "day"): "soon", (11, "day"): "2020-02-30"}
+    )
+    done = invoke("predict", tmp_path / "m.novum", path, "-q", "-o", tmp_path / "p.csv")
+    assert done.stdout.startswith(f"{n} rows predicted")
+    assert " ".join(done.stderr.split()) == (
+        "'day' has 2 cells that are no dates, the first in row 9: 'soon'. They count as missing."
+    )
+    cells = [None if row in (4, 8, 11) else day for row, day in enumerate(X["day"].to_pylist())]
+    expected = model.predict(pa.table({"a": X["a"], "day": pa.array(cells)}))
+    told = [float(row["prediction"]) for row in rows_of(tmp_path / "p.csv")]
+    np.testing.assert_allclose(told, expected, rtol=1e-12)
 
 
 def test_the_columns_that_moved_each_row(iris_run: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from novum import data
 from novum.apps.job.ending import SEEN
@@ -33,10 +34,11 @@ from novum.core.decisions import OrderedClassifier, RetargetedClassifier
 from novum.core.errors import FileFormatError, InputError
 from novum.core.files import load
 from novum.core.sources import ReadReport, is_amount_text, is_number_text
-from novum.core.tables import Column, Kind, Schema, level_key
+from novum.core.tables import Column, Kind, Schema, level_key, moments_of
 from novum.core.text import label_text, listed, printable
 from novum.display import counted
 from novum.ensemble import LabelModels, TargetModels
+from novum.numerics import Positions
 
 
 def model_of(path: Path) -> Any:
@@ -110,7 +112,7 @@ def features_for(model: Any, request: Request) -> tuple[pa.Table, Any]:
 
 
 def rows_to_answer(model: Any, request: Request) -> tuple[pa.Table, Any, tuple[str, ...]]:
-    """As `features_for`, and what to say of cells that are no numbers, which count as missing."""
+    """As `features_for`, and what to say of cells that are no numbers or dates, thus missing."""
     schema = schema_of(model)
     try:
         loaded = _read(model, request, schema)
@@ -136,7 +138,42 @@ def rows_to_answer(model: Any, request: Request) -> tuple[pa.Table, Any, tuple[s
     else:
         said = []
     X = loaded.table.select(list(schema.names))
+    for name, day_first in _dates_of(model).items():
+        cells = X[name]
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.cast(cells.type.value_type)
+        strange = _no_dates(cells.unique().drop_null(), day_first)
+        if strange:
+            wrong = pc.is_in(cells, pa.array(strange, cells.type))
+            said.append(_no_values(name, "date", cells, np.flatnonzero(wrong)))
+            place = X.column_names.index(name)
+            X = X.set_column(place, name, pc.if_else(wrong, None, cells))
     return X, ids_of(loaded, request), (*said, *_filled(model, X))
+
+
+def _dates_of(model: Any) -> dict[str, bool]:
+    """Columns that a model, or some part of it, reads as dates; and whether days come first."""
+    found: dict[str, bool] = {}
+    if hasattr(model, "date_columns_"):
+        names = [model.schema_.names[place] for place in model.date_columns_.tolist()]
+        found |= zip(names, model.day_first_.tolist(), strict=True)
+    for parts in ("steps", "estimators_", "models"):
+        for part in getattr(model, parts, ()):
+            found |= _dates_of(part[1] if isinstance(part, tuple) else part)
+    inner = getattr(model, "model", getattr(model, "estimator_", None))
+    return found if inner is None else found | _dates_of(inner)
+
+
+def _no_dates(levels: pa.Array, day_first: bool) -> list[Any]:
+    """The levels that are no dates, which halving finds."""
+    try:
+        moments_of(levels, "", day_first)
+    except InputError:
+        if len(levels) == 1:
+            return list(levels.to_pylist())
+        half = len(levels) // 2
+        return _no_dates(levels[:half], day_first) + _no_dates(levels[half:], day_first)
+    return []
 
 
 def _numbers_in(cells: pa.ChunkedArray, name: str) -> tuple[pa.Array | None, str]:
@@ -152,11 +189,17 @@ def _numbers_in(cells: pa.ChunkedArray, name: str) -> tuple[pa.Array | None, str
     wrong = np.flatnonzero(np.asarray(numbers.is_null()) & np.asarray(coded.indices.is_valid()))
     if not len(wrong):
         return numbers, ""
-    cell = label_text(levels[coded.indices[int(wrong[0])].as_py()])
-    what = "cell that is no number" if len(wrong) == 1 else "cells that are no numbers"
-    return numbers, (
-        f"{printable(name)!r} has {len(wrong):,} {what}, the first in row {wrong[0] + 1}: {cell}. "
-        f"{'It counts' if len(wrong) == 1 else 'They count'} as missing."
+    return numbers, _no_values(name, "number", cells, wrong)
+
+
+def _no_values(name: str, kind: str, cells: pa.ChunkedArray, rows: Positions) -> str:
+    """What to say of cells that cannot be read as their column is."""
+    is_one = len(rows) == 1
+    what = f"cell that is no {kind}" if is_one else f"cells that are no {kind}s"
+    return (
+        f"{printable(name)!r} has {len(rows):,} {what}, the first in row {rows[0] + 1}: "
+        f"{label_text(cells[int(rows[0])].as_py())}. {'It counts' if is_one else 'They count'} as "
+        "missing."
     )
 
 
