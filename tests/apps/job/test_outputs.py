@@ -18,11 +18,14 @@ from novum.apps.job.families import FAMILIES, Family, family
 from novum.apps.job.outputs import (
     Made,
     Predictions,
+    check_folder,
     model_script,
     own_folder,
     safe_cell,
     write_predictions,
 )
+from novum.apps.job.record_json import write_record
+from novum.apps.job.request import Request
 from novum.apps.job.trials import LearningRows, stack_of
 from novum.core import load
 from novum.core.errors import InputError
@@ -97,6 +100,17 @@ def test_a_run_that_never_began_leaves_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written to"), own_folder(tmp_path / "file/x"):
         pass
+
+
+def test_a_request_without_a_plan_makes_room_for_another(tmp_path: Path) -> None:
+    write_record(Request("iris", models=("trees",)), tmp_path / "request.json")
+    mended = Request("iris", models=("tree",))
+    check_folder(mended, tmp_path)
+    plan = tmp_path / "targets" / "species" / "plan.json"
+    plan.parent.mkdir(parents=True)
+    plan.touch()
+    with pytest.raises(InputError, match="holds a run with other settings"):
+        check_folder(mended, tmp_path)
 
 
 # --- Predictions ----------------------------------------------------------------------------------

@@ -51,7 +51,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 def check_folder(request: Request, folder: Path) -> None:
     """Refuses a folder with a finished run, or with one of other settings."""
     known = folder / REQUEST
-    if known.exists() and read_record(known, Request) != request:
+    # Before there is a plan nothing has been computed that other settings could spoil.
+    is_begun = known.exists() and any(folder.rglob(PLAN))
+    if is_begun and read_record(known, Request) != request:
         raise InputError(
             f"{folder} holds a run with other settings. Name another folder with --output, or "
             f"go on with that run: novum run --resume {folder}."
