@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -42,6 +41,7 @@ from novum.core.tables import (
     TrainingRows,
     checked_rows,
     columns_of,
+    divides_rows,
     frame_of,
     is_frame,
     said_once,
@@ -261,8 +261,8 @@ class Stacking(TransformerMixin, NamedMembers):
         return predictions
 
     def _folds(self, training: TrainingRows) -> SharedFolds:
-        """A number of folds is drawn among the rows that count; other folds name given rows."""
-        if training.kept is None or self.cv is None or isinstance(self.cv, Integral):
+        """What divides rows divides those that count; other folds name given rows."""
+        if training.kept is None or divides_rows(self.cv):
             rows = (training.table, training.target)
             return SharedFolds.of(self.cv, *rows, classifier=is_classifier(self))
         whole = SharedFolds.of(self.cv, *training.given, classifier=is_classifier(self))

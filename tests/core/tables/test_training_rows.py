@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 
 from novum.bayes import GaussianNB, TextClassifier
 from novum.core.errors import InputError
@@ -119,13 +119,27 @@ def test_folds_of_given_rows_are_folds_of_kept_rows() -> None:
     rows = classifier_rows(X, y, weight)
     kept = np.flatnonzero(weight)
     for (train, test), (whole_train, whole_test) in zip(
-        rows.folds(KFold(3)), KFold(3).split(X), strict=True
+        rows.folds(PredefinedSplit(np.arange(12) // 4)),
+        PredefinedSplit(np.arange(12) // 4).split(),
+        strict=True,
     ):
         assert kept[train].tolist() == [i for i in whole_train if weight[i]]
         assert kept[test].tolist() == [i for i in whole_test if weight[i]]
     masks = [(np.arange(12) >= 6, np.arange(12) < 6)]
     assert [len(part) for part in rows.folds(masks)[0]] == [4, 4]
     assert len(rows.folds(2)) == 2
+
+
+@pytest.mark.parametrize("cv", [3, KFold(3), StratifiedKFold(3, shuffle=True, random_state=5)])
+def test_absent_rows_take_no_part_in_dividing(cv: Any) -> None:
+    X, y = classes(17, K=2, seed=3)
+    weight = np.ones(17)
+    weight[[0, 3, 4, 5, 11]] = 0.0
+    kept = weight > 0
+    whole, alone = classifier_rows(X, y, weight), classifier_rows(X[kept], y[kept])
+    for ours, theirs in zip(whole.folds(cv), alone.folds(cv), strict=True):
+        for rows, wanted in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(rows, wanted)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn import calibration as other
 from sklearn import config_context
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression as TheirLogistic
-from sklearn.model_selection import GroupKFold, LeaveOneOut, ShuffleSplit
+from sklearn.model_selection import GroupKFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB as TheirNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
@@ -200,6 +201,17 @@ def test_overlapping_folds_serve_an_ensemble_only() -> None:
         CalibratedClassifierCV(GaussianNB(), cv=cv, ensemble=False).fit(X, y)
 
 
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_folds_are_drawn_among_the_rows_that_count(ensemble: bool) -> None:
+    X, y = classes(70, seed=4)
+    weight = np.random.default_rng(5).integers(0, 3, 70).astype(float)
+    model = CalibratedClassifierCV(GaussianNB(), cv=StratifiedKFold(4), ensemble=ensemble)
+    whole = model.fit(X, y, sample_weight=weight).predict_proba(X)
+    kept = weight > 0
+    alone = model.fit(X[kept], y[kept], sample_weight=weight[kept]).predict_proba(X)
+    np.testing.assert_allclose(whole, alone, rtol=1e-12)
+
+
 def test_weights_that_the_learner_does_not_take() -> None:
     X, y = classes()
     with pytest.warns(UserWarning, match="KNeighborsClassifier does not appear to accept"):
@@ -232,6 +244,17 @@ def test_bad_input_is_named() -> None:
     X3, y3 = classes(K=4)
     with pytest.raises(InputError, match="6 columns for 4 classes"):
         CalibratedClassifierCV(SVC(decision_function_shape="ovo")).fit(X3, y3)
+
+
+def test_files_with_maps_of_other_classes_are_refused(tmp_path: Any) -> None:
+    X, y = classes(K=3)
+    model = CalibratedClassifierCV(GaussianNB()).fit(X, y)
+    pair = model.calibrated_classifiers_[0]
+    maps = replace(pair.calibration, maps=pair.calibration.maps[:2])
+    model.calibrated_classifiers_[0] = replace(pair, calibration=maps)
+    save(model, tmp_path / "model.novum")
+    with pytest.raises(ModelFileError, match="2 maps for 3 classes"):
+        load(tmp_path / "model.novum")
 
 
 def test_damaged_files_are_refused(tmp_path: Any) -> None:

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import PredefinedSplit, check_cv
+from sklearn.model_selection import check_cv
 
 from novum.core.errors import InputError, NotAdditiveError
 from novum.core.sums.engine import sum_blocks
 from novum.core.sums.statistics import StatisticsMixin, refuse_unlabelled
-from novum.core.tables import Sample, Schema, rows_of, said_once
+from novum.core.tables import Sample, Schema, divides_rows, rows_of, said_once
 from novum.numerics import Array, Positions, one_blas_thread
 
 # The leave-one-out formula divides by 1 - h; below this it would lose more than four digits.
@@ -193,15 +192,8 @@ def whole_sample(
 
 
 def divided_rows(cv: Any, sample: Sample) -> Positions:
-    """The rows that `cv` divides: those that count, unless its folds name rows of the table.
-
-    A number of folds and scikit-learn's splitters divide the rows that they are shown; an iterable
-    of (train, test), a `PredefinedSplit` and a splitter of somebody else name rows as given.
-    """
-    draws = cv is None or isinstance(cv, Integral) or type(cv).__module__.startswith("sklearn.")
-    if draws and not isinstance(cv, PredefinedSplit):
-        return np.flatnonzero(sample.weights > 0)
-    return np.arange(sample.n_rows)
+    """The rows that `cv` divides: those that count, unless its folds name rows of the table."""
+    return np.flatnonzero(sample.weights > 0) if divides_rows(cv) else np.arange(sample.n_rows)
 
 
 def _statistics(model: Any, sample: Sample, rows: Positions) -> Any:

@@ -51,7 +51,7 @@ from novum.core.tables.targets import (
     plain_target,
     united_labels,
 )
-from novum.core.tables.training_rows import TrainingRows
+from novum.core.tables.training_rows import TrainingRows, divides_rows
 from novum.core.tables.unseen_levels import said_once, warn_unseen
 from novum.core.tables.validation import (
     Sample,
@@ -96,6 +96,7 @@ __all__ = [
     "column_places",
     "columns_of",
     "counted_labels",
+    "divides_rows",
     "frame_column",
     "frame_of",
     "in_library",

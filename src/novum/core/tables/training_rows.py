@@ -14,7 +14,21 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import (
+    BaseShuffleSplit,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePGroupsOut,
+    LeavePOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    check_cv,
+)
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_method_params, _num_samples, column_or_1d
 
@@ -28,6 +42,24 @@ from novum.core.tables.targets import (
 )
 from novum.core.tables.validation import checked_weight
 from novum.numerics import Array, Floats, Positions
+
+_DIVIDERS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, TimeSeriesSplit, LeaveOneOut,
+             LeavePOut, LeaveOneGroupOut, LeavePGroupsOut, RepeatedKFold, RepeatedStratifiedKFold,
+             BaseShuffleSplit)  # fmt: skip
+
+
+def divides_rows(cv: Any) -> bool:
+    """Whether `cv` divides the rows that it is shown, rather than naming rows of one table.
+
+    A number of folds and scikit-learn's splitters divide; an iterable of (train, test), a
+    `PredefinedSplit` and a splitter of somebody else name rows as given, absent ones included.
+
+    Examples
+    --------
+    >>> divides_rows(5), divides_rows(KFold(5)), divides_rows([([0], [1])])
+    (True, True, False)
+    """
+    return cv is None or isinstance(cv, (Integral, *_DIVIDERS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +197,9 @@ class TrainingRows:
     ) -> list[tuple[Positions, Positions]]:
         """Rows to train on and rows to test, of a splitter that may repeat or leave out rows.
 
-        A number of folds is drawn among the rows that count; other folds name given rows.
+        What divides rows divides those that count; other folds name given rows.
         """
-        if self.kept is None or cv is None or isinstance(cv, Integral):
+        if self.kept is None or divides_rows(cv):
             splitter = check_cv(cv, self.labels, classifier=True)
             splits = splitter.split(self.table, self.labels, **self.cut(params or {}))
             return [(_positions(train), _positions(test)) for train, test in splits]

@@ -19,13 +19,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import (
-    BaseShuffleSplit,
     GroupKFold,
     KFold,
     LeaveOneOut,
     RepeatedKFold,
     RepeatedStratifiedKFold,
-    StratifiedGroupKFold,
     StratifiedKFold,
     TimeSeriesSplit,
     check_cv,
@@ -36,7 +34,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples
 from novum.core.errors import InputError
 from novum.core.learners import SharedFolds
 from novum.core.sums import Fold
-from novum.core.tables import check_classes, checked_weight, plain_target, rows_of
+from novum.core.tables import check_classes, checked_weight, divides_rows, plain_target, rows_of
 from novum.evaluation.validation.labelled_folds import LabelledFolds
 from novum.evaluation.validation.split_checks import (
     check_classes_of_folds,
@@ -47,9 +45,6 @@ from novum.evaluation.validation.split_checks import (
 from novum.numerics import Positions, cached_property
 
 Pair = tuple[Positions, Positions]
-
-_DRAWN = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, TimeSeriesSplit, LeaveOneOut,
-          RepeatedKFold, RepeatedStratifiedKFold, BaseShuffleSplit)  # fmt: skip
 
 # Repeats are shuffled by this seed unless one is given: a run can then be repeated and resumed.
 DEFAULT_SEED = 0
@@ -229,7 +224,9 @@ LabelledFolds
     """
     n_rows = _num_samples(X)
     weight = checked_weight(sample_weight, n_rows)
-    if weight is not None and not weight.all() and divides_rows(cv):
+    cv = cv.outer if isinstance(cv, NestedFolds) else cv
+    divides = isinstance(cv, (str, RepeatedFolds)) or divides_rows(cv)
+    if weight is not None and not weight.all() and divides:
         counted = weight > 0
         rows = np.flatnonzero(counted)
         own = _check_method_params(X, params={"groups": groups, **(params or {})}, indices=rows)
@@ -250,7 +247,6 @@ LabelledFolds
                 "with plan_splits."
             )
         return cv
-    cv = cv.outer if isinstance(cv, NestedFolds) else cv
     if isinstance(cv, SharedFolds):
         return Splits(cv.folds, n_rows, 1, len(cv.folds), f"{len(cv.folds)} folds")
     if isinstance(cv, LabelledFolds):
@@ -310,19 +306,6 @@ def _with_absent(drawn: Splits, rows: Positions, absent: Positions) -> Splits:
         parts = tuple(Fold(None, fold.test) for fold in parts)
     n_rows = len(rows) + len(absent)
     return Splits(parts, n_rows, drawn.n_repeats, drawn.n_folds, drawn.name)
-
-
-def divides_rows(cv: Any) -> bool:
-    """Whether `cv` divides any rows, rather than naming those of one table by their positions.
-
-    Examples
-    --------
-    >>> divides_rows(5), divides_rows(KFold(5)), divides_rows([([0], [1])])
-    (True, True, False)
-    """
-    if cv is None or isinstance(cv, (int, str, RepeatedFolds, NestedFolds)):
-        return True
-    return isinstance(cv, _DRAWN)
 
 
 # --- Plans as values ------------------------------------------------------------------------------
