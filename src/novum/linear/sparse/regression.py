@@ -97,7 +97,8 @@ class PenalizedRegression(SparseRegression):
         value = self.penalty
         if value is None:
             largest = largest_alpha(problem.fits, 1.0, self.positive)
-            value = L1(max(_DEFAULT_SHARE * largest, np.finfo(float).resolution))
+            # Every strength has the same solution where no column says anything.
+            value = L1(_DEFAULT_SHARE * largest or 1.0)
         if isinstance(value, AdaptiveL1):
             first = value.first(sample.schema)
             ridge = problem.solve(first, tol=self.tol, max_iter=self.max_iter, finish=True)
