@@ -176,6 +176,14 @@ def test_rows_of_targets_must_fit() -> None:
     assert "target 0" in caught.value.__notes__[0]
 
 
+def test_files_choose_no_method(tmp_path: Any) -> None:
+    model = ClassifierChain(NaiveBayes()).fit(X, LABELS)
+    model.chain_method_ = "fit"
+    save(model, tmp_path / "chain.novum")
+    with pytest.raises(ModelFileError, match="no prediction"):
+        load(tmp_path / "chain.novum")
+
+
 def test_files_refuse_an_order_that_is_none(tmp_path: Any) -> None:
     model = RegressorChain(Ridge()).fit(X, NUMBERS)
     model.order_ = np.array([0, 0, 1])

@@ -349,6 +349,11 @@ class ClassifierChain(ClassifierMixin, Chain):
     def _chain_method(self) -> str:
         return self.chain_method_
 
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.chain_method_ not in _METHODS:
+            raise ModelFileError("The chain passes on what is no prediction.")
+
     def _read(self, y: Any) -> TargetColumns:
         targets = read_label_columns(y, type(self).__name__)
         self.chain_method_ = _check_response_method(self.estimator, self.chain_method).__name__

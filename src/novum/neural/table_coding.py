@@ -27,7 +27,7 @@ from novum.core.errors import InputError, ModelFileError
 from novum.core.tables import UNSEEN, Kind, Sample, Schema
 from novum.neural.backend import torch_library
 from novum.neural.layers import Shape, shape_text
-from novum.numerics import Floats, Positions, cached_property
+from novum.numerics import Floats, Mask, Positions, cached_property
 
 
 class CodedRows(NamedTuple):
@@ -81,8 +81,8 @@ class NetworkCoding:
     schema: Schema
     mean: Floats
     scale: Floats
-    flagged: Any
-    empty: Any
+    flagged: Mask
+    empty: Mask
     n_rows: int
     image_shape: Shape = ()
 
@@ -129,6 +129,7 @@ class NetworkCoding:
             and np.shape(self.flagged) == np.shape(self.empty) == (columns,)
             and np.isfinite(self.mean).all()
             and (np.asarray(self.scale) > 0).all()
+            and self.n_rows > 0
             and (not self.image_shape or math.prod(self.image_shape) == q)
         )
         if not fits:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.base import RegressorMixin
 
+from novum.core.errors import ModelFileError
 from novum.core.learners import fitted, parameter
 from novum.numerics import Floats
 from novum.trees.model import TreeModel
@@ -63,6 +64,11 @@ class DecisionTreeRegressor(RegressorMixin, TreeModel):
 
     def _store_target(self, rows: CellRows) -> None:
         self.n_outputs_ = rows.targets.shape[1]
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.tree_.value.shape[1:] != (self.n_outputs_,):
+            raise ModelFileError("The leaves of the tree have values of other targets.")
 
     def predict(self, X: Any, check_input: bool = True) -> Floats:  # noqa: ARG002
         """The mean of the leaves that each row reaches; a column for each target."""

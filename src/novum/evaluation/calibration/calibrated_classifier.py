@@ -350,6 +350,10 @@ class CalibratedClassifierCV(DecisionMixin, ClassifierMixin, MetaEstimatorMixin,
         for pair in self.calibrated_classifiers_:
             if not isinstance(pair, CalibratedPair) or len(pair.classes) != len(self.classes_):
                 raise ModelFileError("A calibrated classifier of the model is damaged.")
+            n_known = len(pair.estimator.classes_)
+            maps = getattr(pair.calibration, "maps", None)
+            if maps is not None and len(maps) != (1 if n_known == 2 else n_known):
+                raise ModelFileError(f"The model has {len(maps)} maps for {n_known} classes.")
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Which metadata go to the classifier and to the splitter."""
