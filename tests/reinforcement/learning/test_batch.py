@@ -191,10 +191,26 @@ def test_names_that_are_numbers_are_what_features_see() -> None:
 def test_features_that_do_not_fit_the_states_are_refused() -> None:
     with pytest.raises(InputError, match=r"TileCoding are features of numbers. Use StateIndic"):
         least_squares_values(_rooms(), TileCoding((0.0,), (1.0,)), 0.9)
-    for states in ([[3]], [[-1]], [[0.5]], [[0, 1]]):
+    for states in ([[3]], [[-1]], [[0.5]], [[0, 1]], [np.nan]):
         with pytest.raises(InputError, match=r"StateIndicators\(3\) take states .* 0 to 2"):
             StateIndicators(3).transform(states)
     named = Steps.of([[0.0], [1.0]], ["b", "a"], [1.0, 1.0], [[1.0], [2.0]], [False, True])
     assert list(named.actions) == ["b", "a"]
     with pytest.raises(InputError, match="There is no action 'c'"):
         Steps.of([[0.0]], ["c"], [1.0], [[0.0]], [True], actions=["a", "b"])
+    assert list(Steps.of([[0.0]], [1], [1.0], [[0.0]], [True], actions=3).actions) == [0, 1, 2]
+    with pytest.raises(InputError, match="States are rows of equally many numbers"):
+        Steps.of([["hall"]], [1], [1.0], [["yard"]], [True])
+    with pytest.raises(InputError, match="a number or a text each"):
+        Steps.of([[0.0]], [[0, 1]], [1.0], [[0.0]], [True])
+
+
+def test_fitted_q_says_what_its_states_are() -> None:
+    from sklearn.linear_model import LinearRegression
+
+    traces = Traces.of([[((1, 1), "on", 1.0, (1, 2)), ((1, 2), "on", 1.0, None)]])
+    agent = FittedQ(LinearRegression(), discount=0.5).fit(traces)
+    with pytest.raises(InputError, match="Each state has 2 numbers in the steps, got rows of 1"):
+        agent.predict((1, 1))
+    with pytest.raises(InputError, match="States are rows of equally many numbers"):
+        agent.predict(["hall"])

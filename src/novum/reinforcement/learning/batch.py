@@ -67,24 +67,25 @@ class Steps:
         reward: ArrayLike,
         next_state: ArrayLike,
         ends: ArrayLike,
-        actions: Iterable[Any] | None = None,
+        actions: Iterable[Any] | int | None = None,
     ) -> Steps:
         """Checked arrays, one row for each step.
 
         Parameters
         ----------
         action : names of the actions that were taken
-        actions : names of all actions, optional
+        actions : names of all actions or their number, optional
             By default 0, 1, ... up to the largest where actions are whole numbers, otherwise those
             that occur, in their order.
         """
-        rows = np.atleast_2d(np.asarray(state, np.float64))
-        following = np.atleast_2d(np.asarray(next_state, np.float64))
+        rows, following = np.atleast_2d(_numbers(state)), np.atleast_2d(_numbers(next_state))
         gained, over = np.asarray(reward, np.float64), np.asarray(ends, np.bool_)
         taken = np.asarray(action)
         lengths = {len(rows), len(taken), len(gained), len(over)}
         if rows.shape != following.shape or len(lengths) > 1 or not len(taken):
             raise InputError("States, actions, rewards, next states and ends have one row a step.")
+        if taken.ndim > 1:
+            raise InputError("Actions of steps are a number or a text each.")
         if not (np.isfinite(rows).all() and np.isfinite(gained).all()):
             raise InputError("States and rewards of steps are finite numbers.")
         if not np.isfinite(following[~over]).all():
@@ -92,6 +93,8 @@ class Steps:
         if actions is None:
             is_code = np.issubdtype(taken.dtype, np.integer) and taken.min() >= 0
             actions = range(int(taken.max()) + 1) if is_code else dict.fromkeys(taken.tolist())
+        if isinstance(actions, int):
+            actions = range(actions)
         labels = actions if isinstance(actions, range) else list(actions)
         names = Names.of(labels, len(labels), "action")
         return cls(rows, names.codes(taken), gained, following, over, names)
@@ -134,10 +137,21 @@ def _rows(states: Any, names: Names | None, features: Any = None) -> Floats:
             f"The states are named {listed(list(names or ()))}, and {type(features).__name__} are "
             f"features of numbers. Use StateIndicators({len(names or ())})."
         )
-    numbers = np.asarray(states, np.float64)
+    numbers = _numbers(states)
     numbers = numbers[:, np.newaxis] if numbers.ndim == 1 and names is not None else numbers
     rows = np.atleast_2d(numbers)
     return rows if features is None else np.asarray(features.transform(rows))
+
+
+def _numbers(states: Any) -> Floats:
+    """States that have no names as an array."""
+    try:
+        return np.asarray(states, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "States are rows of equally many numbers here, and some are not. Names of states are "
+            "for Traces."
+        ) from None
 
 
 def _are_numbers(names: Names) -> bool:
@@ -170,7 +184,7 @@ class DifferenceSums(Sums):
         Sum of f * r.
     """
 
-    weight: Floats
+    weight: float
     products: Floats
     rewards: Floats
 
@@ -188,9 +202,7 @@ def difference_sums(
 ) -> DifferenceSums:
     """Sums over steps from features before and after (zero where the process ended)."""
     left = now if weight is None else now * weight[:, np.newaxis]
-    return DifferenceSums(
-        np.array(float(len(now))), left.T @ (now - discount * ahead), left.T @ reward
-    )
+    return DifferenceSums(float(len(now)), left.T @ (now - discount * ahead), left.T @ reward)
 
 
 def least_squares_values(steps: Any, features: Any, discount: float, ridge: float = 1e-9) -> Floats:
@@ -371,6 +383,7 @@ class FittedQ(_BatchAgent):
         with fitting(self) as watch:
             rows = _StateRows.of(steps, None)
             self._keep_names(rows, steps.actions)
+            self.n_features_in_ = rows.now.shape[1]
             taken = [np.flatnonzero(steps.action == a) for a in range(len(steps.actions))]
             absent = [steps.actions[a] for a, on in enumerate(taken) if not len(on)]
             if absent:
@@ -411,6 +424,11 @@ class FittedQ(_BatchAgent):
     def action_values(self, states: Any) -> Floats:
         """The value of each action in some states, of shape (n, n_actions)."""
         rows = self._features_of(states, None)
+        if rows.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"Each state has {self.n_features_in_} numbers in the steps, got rows of "
+                f"{rows.shape[1]}. Pass one row for each state, even if there is one only."
+            )
         return np.column_stack([model.predict(rows) for model in self.regressors_])
 
     def predict(self, X: Sequence[Any]) -> list[Any]:

@@ -194,14 +194,13 @@ class StateIndicators:
 
     def transform(self, states: ArrayLike) -> Floats:
         rows = np.atleast_1d(np.asarray(states, np.float64))
-        codes = self.active(rows)[:, 0]
-        are_codes = len(codes) == len(rows) and (codes == rows.ravel()).all()
-        if not (are_codes and ((codes >= 0) & (codes < self.n_features)).all()):
+        is_code = (rows >= 0) & (rows < self.n_features) & (rows == np.floor(rows))
+        if rows.size != len(rows) or not is_code.all():
             raise InputError(
                 f"StateIndicators({self.n_features}) take states that are numbered 0 to "
                 f"{self.n_features - 1}, got {listed(rows.tolist(), 3)}."
             )
-        return np.eye(self.n_features)[codes]
+        return np.eye(self.n_features)[self.active(rows)[:, 0]]
 
 
 def features_of(given: Any, environment: Any, random_state: RandomSource = None) -> Any:
