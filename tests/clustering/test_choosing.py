@@ -102,6 +102,10 @@ def test_a_law_with_one_mode_keeps_shapes_and_fills_valleys() -> None:
     assert values.tolist() == [3.0]
     assert len(below) == 1
     assert len(one_mode(np.empty(0))[0]) == 0
+    # A gap so narrow that its density is no double.
+    _, below = one_mode(np.array([0.0, 1e-310, 1.0, 2.0]))
+    assert np.all(np.diff(below) >= 0)
+    np.testing.assert_allclose(below[-1], 1.0, rtol=1e-12)
 
 
 def test_mixed_columns_with_missing_cells() -> None:

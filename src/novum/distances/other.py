@@ -293,8 +293,8 @@ def _checked(cells: Any) -> Any:
     if len(wrong):
         i, j = wrong[0] if not is_sparse else (_line_of(cells, wrong), cells.indices[wrong[0, 0]])
         raise InputError(
-            f"Distances are numbers of at least 0, but the precomputed one of row {i} and column "
-            f"{j} is {numbers[tuple(wrong[0])]:g}."
+            f"Distances are numbers of at least 0, but that of row {i} and column {j} "
+            f"is {numbers[tuple(wrong[0])]:g}."
         )
     is_finite = np.isfinite(numbers)
     refuse_overflow(numbers if is_finite.all() else numbers[is_finite])
