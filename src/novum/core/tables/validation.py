@@ -308,6 +308,14 @@ def checked_weight(sample_weight: Any, n_rows: int) -> Floats | None:
             f"All {weight.size} weights are zero, so there is nothing to learn from. "
             "Give at least one row a positive weight."
         )
+    with np.errstate(over="ignore"):
+        squares = np.square(weight.sum())
+    if not np.isfinite(squares):
+        row = int(weight.argmax())
+        raise InputError(
+            f"The weights in sample_weight reach {weight[row]:.3g} at row {row}, and squares of "
+            "their sum leave the range of double precision. Divide all weights by a power of ten."
+        )
     return weight
 
 
