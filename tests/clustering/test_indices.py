@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,19 @@ def test_infinite_distances_make_silhouettes_of_one_and_less() -> None:
             "Row 0 has no label",
         ),
         (lambda _: clustering.adjusted_rand_score([0, 1, 1], [0, np.nan, 1]), "NaN"),
+        (lambda _: clustering.rand_score([0, None, 1], [0, 1, 1]), "Row 1 has no label"),
+        (lambda _: clustering.adjusted_rand_score(["u", "v"], [None, "u"]), "Row 0 has no label"),
+        (lambda _: clustering.v_measure_score([2, 1, None], [0, 1, 1]), "Row 2 has no label"),
+        (
+            lambda _: clustering.fowlkes_mallows_score([0, 1], np.array(["u", np.nan], object)),
+            "Row 1 has no label",
+        ),
+        (
+            lambda _: clustering.adjusted_mutual_info_score(
+                [1, 2], pd.Series([1, None], dtype="Int8")
+            ),
+            "Row 1 has no label",
+        ),
         (
             lambda _: clustering.silhouette_score(
                 [[0.0, 1.0, 2.0], [1.0, 0.5, 1.0], [2.0, 1.0, 0.0]],
@@ -135,3 +149,9 @@ def test_infinite_distances_make_silhouettes_of_one_and_less() -> None:
 def test_bad_input(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(groups()[0])
+
+
+def test_scorers_of_agreement_can_be_sent_elsewhere() -> None:
+    for name in ("adjusted_rand_score", "v_measure_score"):
+        score = getattr(clustering, name)
+        assert pickle.loads(pickle.dumps(score)) is score

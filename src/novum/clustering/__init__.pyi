@@ -1,19 +1,19 @@
-from sklearn.metrics import (
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    calinski_harabasz_score,
-    davies_bouldin_score,
-    fowlkes_mallows_score,
-    rand_score,
-    v_measure_score,
-)
+from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score
 
 from novum.clustering.agglomerative import AgglomerativeClustering
 
 # What other packages use.
 from novum.clustering.agreement import INDICES as INDICES
+from novum.clustering.agreement import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    fowlkes_mallows_score,
+    pair_jaccard_score,
+    purity_score,
+    rand_score,
+    v_measure_score,
+)
 from novum.clustering.agreement import contingency as contingency
-from novum.clustering.agreement import pair_jaccard_score, purity_score
 from novum.clustering.choosing import choose_clusters
 from novum.clustering.cluster_choice import ClusterChoice
 from novum.clustering.dendrogram import Dendrogram, cophenetic_distances

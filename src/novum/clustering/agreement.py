@@ -21,12 +21,15 @@ for clusterings comparison, JMLR 11, 2010. Rosenberg and Hirschberg, V-measure, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
+from sklearn import metrics
 
 from novum.core.errors import InputError
+from novum.core.tables import missing_mask, plain_target
 from novum.numerics import Floats, Integers
 
 
@@ -39,7 +42,7 @@ def contingency(first: Any, second: Any) -> tuple[Floats, Integers]:
     array([[1., 1.],
            [0., 1.]])
     """
-    a, b = (np.asarray(labels) for labels in (first, second))
+    a, b = plain_target(first), plain_target(second)
     if a.ndim != 1 or a.shape != b.shape or len(a) == 0:
         raise InputError(
             f"Two groupings have a label for each of the same rows, got shapes {a.shape} and "
@@ -57,10 +60,7 @@ def contingency(first: Any, second: Any) -> tuple[Floats, Integers]:
 def refuse_missing_labels(labels: Any) -> None:
     """Says which row has no label."""
     is_number = labels.dtype.kind == "f"
-    # A missing label is None, or not equal to itself.
-    known = (
-        np.isfinite(labels) if is_number else [v is not None and v == v for v in labels.tolist()]
-    )
+    known = np.isfinite(labels) if is_number else ~missing_mask(labels)
     if not np.all(known):
         raise InputError(
             f"Row {int(np.argmin(known))} has no label: it contains NaN, infinity or None. Leave "
@@ -209,10 +209,6 @@ INDICES: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _index(name: str, labels_true: Any, labels_pred: Any) -> float:
-    return float(INDICES[name](contingency(labels_true, labels_pred)[0]))
-
-
 def purity_score(labels_true: Any, labels_pred: Any) -> float:
     """The share of rows that are of the most frequent true group of their cluster.
 
@@ -221,7 +217,7 @@ def purity_score(labels_true: Any, labels_pred: Any) -> float:
     >>> purity_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.75
     """
-    return _index("purity", labels_true, labels_pred)
+    return float(purity_of(contingency(labels_true, labels_pred)[0]))
 
 
 def pair_jaccard_score(labels_true: Any, labels_pred: Any) -> float:
@@ -232,4 +228,29 @@ def pair_jaccard_score(labels_true: Any, labels_pred: Any) -> float:
     >>> pair_jaccard_score([0, 0, 1, 1], [0, 0, 1, 2])
     0.5
     """
-    return _index("jaccard", labels_true, labels_pred)
+    return float(jaccard_of(contingency(labels_true, labels_pred)[0]))
+
+
+# --- scikit-learn's -------------------------------------------------------------------------------
+
+
+def _of_labels(index: Callable[..., float]) -> Callable[..., float]:
+    """An index of scikit-learn that refuses missing labels in a sentence."""
+
+    # Not its module: a scorer is pickled by where it is found.
+    @wraps(index, assigned=("__name__", "__qualname__"))
+    def of_labels(labels_true: Any, labels_pred: Any, **options: Any) -> float:
+        refuse_missing_labels(plain_target(labels_true))
+        refuse_missing_labels(plain_target(labels_pred))
+        return index(labels_true, labels_pred, **options)
+
+    title = (index.__doc__ or "").strip().partition("\n")[0]
+    of_labels.__doc__ = f"{title}\n\nAs `sklearn.metrics.{index.__name__}`."
+    return of_labels
+
+
+adjusted_mutual_info_score = _of_labels(metrics.adjusted_mutual_info_score)
+adjusted_rand_score = _of_labels(metrics.adjusted_rand_score)
+fowlkes_mallows_score = _of_labels(metrics.fowlkes_mallows_score)
+rand_score = _of_labels(metrics.rand_score)
+v_measure_score = _of_labels(metrics.v_measure_score)
