@@ -194,6 +194,6 @@ def _typed(column: Column, source: ParquetColumn, values: pa.Array) -> pa.Array:
 
 def damaged(path: Path, error: BaseException) -> FileFormatError:
     return FileFormatError(
-        f"{path.name} cannot be read as Parquet: {printable(str(error), 200)}. "
+        f"{path.name} cannot be read as Parquet: {printable(str(error), 200).rstrip('.')}. "
         "It is damaged or of another format; write it again."
     )

@@ -60,6 +60,7 @@ def test_nearly_constant_columns() -> None:
     found = findings_of(column_findings, rare=rare, less=less_rare, word=["a"] * (N - 1) + ["b"])
     assert found["nearly constant column"].columns == ("rare", "word")
     assert "'rare' (99 %)" in found["nearly constant column"].text
+    assert found["nearly constant column"].advice.endswith("This run keeps them.")
 
 
 def test_mostly_missing_columns() -> None:
@@ -68,6 +69,7 @@ def test_mostly_missing_columns() -> None:
     found = findings_of(column_findings, half=half, less=less)
     assert found["mostly missing"].columns == ("half",)
     assert found["mostly missing"].severity == "warning"
+    assert "before relying on it. This run keeps it: " in found["mostly missing"].advice
 
 
 @pytest.mark.parametrize("value", [-999, 9999, -1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,6 +86,17 @@ def quoted(names: Sequence[str], most: int = 5) -> str:
     if len(names) > most:
         return f"{', '.join(shown)} and {len(names) - most} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def them(columns: Sized) -> str:
+    """The word for columns that have been named.
+
+    Examples
+    --------
+    >>> them(["a"]), them(["a", "b"])
+    ('it', 'them')
+    """
+    return "it" if len(columns) == 1 else "them"
 
 
 def percent(share: float) -> str:

@@ -23,6 +23,7 @@ from novum.apps.job.table.profile import fingerprints
 from novum.apps.job.table.task import Task
 from novum.core.sources import ReadReport, counted
 from novum.core.text import label_text, printable
+from novum.display import number
 from novum.numerics import Array, Integers, Mask, Positions, Words
 
 # --- Rows -----------------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ def _related(gone: Mask, task: Task, n_compared: int) -> str:
         return ""
     if task.classes is None:
         with_, without = float(target[~gone].mean()), float(target[gone].mean())
-        return f"(mean target {without:.4g} where missing, {with_:.4g} where known)"
+        return f"(mean target {number(without)} where missing, {number(with_)} where known)"
     shares = np.bincount(target, gone, len(task.classes)) / task.class_counts()
     high, low = int(shares.argmax()), int(shares.argmin())
     return (

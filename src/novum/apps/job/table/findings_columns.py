@@ -27,7 +27,7 @@ import numpy as np
 from novum.apps.job.record import ColumnRecord, Finding
 from novum.apps.job.table.column_cells import Cells
 from novum.apps.job.table.column_natures import is_identifier_name
-from novum.apps.job.table.evidence import Evidence, percent, quoted
+from novum.apps.job.table.evidence import Evidence, percent, quoted, them
 from novum.core.tables import Kind
 from novum.core.text import label_text, printable
 
@@ -79,8 +79,9 @@ def _natures(evidence: Evidence) -> Iterator[Finding]:
         shown = "; ".join(f"{printable(c.name, 60)!r} is {c.reason}" for c in columns[:5])
         more = f"; and {len(columns) - 5} more columns" if len(columns) > 5 else ""
         text = f"{shown}{more}."
-        them = "it" if len(names) == 1 else "them"
-        yield Finding(_KINDS[nature], "note", names, text, f"{advice} {_LEFT_OUT.format(them)}")
+        yield Finding(
+            _KINDS[nature], "note", names, text, f"{advice} {_LEFT_OUT.format(them(names))}"
+        )
 
 
 # --- Columns that count in other ways -------------------------------------------------------------
@@ -95,14 +96,15 @@ def _derived(evidence: Evidence) -> Iterator[Finding]:
     }
     for kind, (names, does) in made.items():
         if names:
-            shown = "; ".join(f"{printable(n, 60)!r} is {reasons.get(n, kind)}" for n in names[:5])
+            holds = [f"{printable(n, 60)!r} holds {reasons.get(n, kind)}" for n in names[:5]]
+            shown = "; ".join(holds)
             more = f"; and {len(names) - 5} more columns" if len(names) > 5 else ""
             yield Finding(
                 kind,
                 "note",
                 names,
                 f"{shown}{more}.",
-                f"This run {does} {'it' if len(names) == 1 else 'them'}. If that is wrong, say "
+                f"This run {does} {them(names)}. If that is wrong, say "
                 f"{_option(names[0], 'nominal')}, or {_option(names[0], 'drop')}.",
             )
 
@@ -136,7 +138,8 @@ def _numbers_or_levels(evidence: Evidence) -> Iterator[Finding]:
             tuple(two),
             f"Columns of two whole numbers, such as yes and no: {quoted(two)}.",
             "This run takes them for numbers, which to most models is the same; naive Bayes is "
-            f"tried both ways as above. If they are levels, say {_option(two[0], 'nominal')}.",
+            "tried both ways where several settings are tried. If they are levels, say "
+            f"{_option(two[0], 'nominal')}.",
         )
 
 
@@ -171,7 +174,7 @@ def _nearly_constant(evidence: Evidence) -> Iterator[Finding]:
             "note",
             tuple(name for name, _ in columns),
             f"One value fills nearly all known cells of {shown}{more}.",
-            "Such a column matters only if its rare values do. This run keeps it.",
+            f"Such a column matters only if its rare values do. This run keeps {them(columns)}.",
         )
 
 
@@ -190,7 +193,8 @@ def _mostly_missing(evidence: Evidence) -> Iterator[Finding]:
             "warning",
             tuple(name for name, _ in columns),
             f"Half of the cells or more are missing in {shown}{more}.",
-            "Find out why before relying on it. This run keeps it: learners that treat missing as "
+            f"Find out why before relying on {them(columns)}. This run keeps {them(columns)}: "
+            "learners that treat missing as "
             "missing use the cells that are known, others get filled cells and are told so.",
         )
 

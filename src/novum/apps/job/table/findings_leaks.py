@@ -18,7 +18,7 @@ from scipy import stats
 
 from novum.apps.job.record import Finding
 from novum.apps.job.table.column_cells import Cells
-from novum.apps.job.table.evidence import Evidence, percent, quoted
+from novum.apps.job.table.evidence import Evidence, percent, quoted, them
 from novum.numerics import Array, Floats, Integers, Mask
 
 ERRORS_LEFT = 0.02
@@ -43,14 +43,13 @@ def leak_findings(evidence: Evidence) -> Iterator[Finding]:
             knowing.append((column.name, said))
     keeps = "This run keeps {}, and its scores mean nothing if that is a leak."
     if copies:
-        them = "it" if len(copies) == 1 else "them"
         yield Finding(
             "leak",
             "danger",
             tuple(copies),
             f"{quoted(copies)} hold{'s' if len(copies) == 1 else ''} the target under another "
             f"name: value for value the same{evidence.sampled}.",
-            f"Remove {them} from the table. {keeps.format(them)}",
+            f"Remove {them(copies)} from the table. {keeps.format(them(copies))}",
         )
     if knowing:
         shown = "; ".join(f"{quoted([name])} {said}" for name, said in knowing[:5])
@@ -61,7 +60,7 @@ def leak_findings(evidence: Evidence) -> Iterator[Finding]:
             tuple(name for name, _ in knowing),
             f"Alone nearly as good as knowing the target: {shown}{more}{evidence.sampled}.",
             "If it is recorded after the target, or derived from it, remove it from the table. "
-            f"{keeps.format('it')}",
+            f"{keeps.format(them(knowing))}",
         )
 
 

@@ -418,8 +418,8 @@ def _refuse_absent(path: Path, request: Request, needed: Sequence[str]) -> None:
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise InputError(
-            f"{printable(path.name)} lacks the column {printable(absent[0])!r}{more}. Add what is "
-            f"needed. {suggestion(absent[0], names)}"
+            f"{printable(path.name)} lacks the column {printable(absent[0])!r}{more}, which "
+            f"{'is' if len(absent) == 1 else 'are'} needed. {suggestion(absent[0], names)}"
         ) from None
 
 
