@@ -35,7 +35,9 @@ def test_classes_are_judged_as_the_library_does(iris_run: Path, tmp_path: Path) 
 def test_numbers_are_judged_as_the_library_does(cars_run: Path) -> None:
     done = invoke("evaluate", cars_run / "model.novum", "auto_mpg", "-q")
     assert done.exit_code == 0, done.output
-    assert last_line(done.stderr).startswith("398 of the 398 rows are rows that the model has")
+    assert last_line(done.stderr).startswith(
+        "398 of the 398 rows are in all columns like rows that"
+    )
     table, target = load_table("auto_mpg")
     predicted = load(cars_run / "model.novum").predict(table.drop_columns([target]))
     assert done.stdout == f"{RegressionReport(table.column(target).to_numpy(), predicted)}\n"

@@ -90,8 +90,9 @@ def evaluate(
     seen = max(count or 0 for *_, count in judged.values())
     if seen:
         typer.echo(
-            f"{seen:,} of the {rows.n_rows:,} rows are rows that the model has learned from, so "
-            "the numbers are too good. Judge on rows that it has not seen.",
+            f"{seen:,} of the {rows.n_rows:,} rows {'is' if seen == 1 else 'are'} in all columns "
+            "like rows that the model has learned from. If these are the same cases, the numbers "
+            "are too good: judge on rows that it has not seen.",
             err=True,
         )
     if as_json:
