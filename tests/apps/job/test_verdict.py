@@ -223,3 +223,5 @@ def test_titles_come_from_the_plan() -> None:
     plan = plan_of("tree")
     plan = replace(plan, trials=(replace(plan.trials[0], title="yew", status="is too green"),))
     assert omitted(plan) == ("Yew was not tried: it is too green.",)
+    plan = replace(plan, trials=(replace(plan.trials[0], status="was stopped"),))
+    assert omitted(plan) == ("Yew was not finished: it was stopped.",)

@@ -296,9 +296,12 @@ def _against(standing: Standing, pair: Any, differences: Any, ratio: float) -> S
     factor = adjusted / p_value if p_value > 0 else 1.0
     level = 1.0 - CLEAR / factor if math.isfinite(factor) and factor >= 1 else 1.0 - CLEAR
     shown = corrected_interval(differences, ratio, level=level)
+    # Opposite differences may leave rounding where they sum to zero.
+    is_rounding = abs(shown.estimate) < 1e-12 * np.abs(differences).max()
+    value = 0.0 if is_rounding else float(shown.estimate)
     return replace(
         standing,
-        difference=Estimate(float(shown.estimate), _finite(shown.low), _finite(shown.high)),
+        difference=Estimate(value, _finite(shown.low), _finite(shown.high)),
         p_value=_finite(adjusted),
         probability_equivalent=_finite(pair.posterior.inside),
     )

@@ -322,11 +322,10 @@ def _judged_alone(model: Any, aside: Rows, ending: Ending) -> HoldoutRecord:
 def _chosen(
     members: dict[str, int], judged: Any, aside: Rows | None, ending: Ending
 ) -> ChosenRecord:
-    name, kind = ending.choice.family, ending.task.kind
+    name, kind, attempts = ending.choice.family, ending.task.kind, ending.attempts
     example = (aside.X if aside is not None else ending.rows.X).slice(0, 1)
-    attempts = ending.attempts
     importances: Terms = ()
-    if aside is not None and aside.n_rows > 1:
+    if aside is not None and aside.n_rows > 1 and name != CONSTANT:
         importances = _in_time(
             ending,
             END_OF_JUDGMENT,

@@ -124,7 +124,8 @@ def _omissions(plan: PlanRecord, task: Task, parts: Parts, ending: Ending) -> It
         has_role = trial.family == STACK or family(trial.family).role(task.kind) is not None
         if trial.status != PLANNED and has_role:
             title = trial.title[0].upper() + trial.title[1:]
-            yield f"{title} was not tried: it {_clause(trial.status)}."
+            tried = "finished" if trial.status.startswith("was stopped") else "tried"
+            yield f"{title} was not {tried}: it {_clause(trial.status)}."
     n_train, n_tried = len(parts.train), ending.rows.X.num_rows
     if n_tried < n_train:
         way = "drawn at random" if task.order is None else "the latest ones"
