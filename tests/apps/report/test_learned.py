@@ -50,7 +50,8 @@ def test_columns_that_are_needed_are_named_with_the_loss_of_the_measure() -> Non
     ))  # fmt: skip
     said = texts(learned_section(noisy, FULL))
     assert "4 columns of 5 are clearly needed; of these the fall of accuracy is largest" in said
-    assert "without a (4), b (3) and c (2)" in said
+    assert "without a (4), b (3) and c (2). Without loud it is 9, which may be chance." in said
+    assert "may be chance" not in texts(section)
     shown = table(section, "Importance")
     assert shown.columns[1].title == "fall of accuracy"  # type: ignore[union-attr]
     assert row(shown.rows[0]) == ["age of the car", "0.310", "[0.228, 0.392]"]

@@ -292,8 +292,9 @@ def contribution_figures(
             f"From {shown(one.start)} to {shown(one.prediction)}: {told}.",
         )
         caption = (
-            f"True: {label(one.true, 60)}. Said: {label(one.decided, 60)}. The {about_what} starts "
-            f"at {shown(one.start)} and ends at {shown(one.prediction)}."
+            f"True: {label(one.true, 60)}. Said: {label(one.decided, 60)}. The "
+            f"{about_what if one.output else f'prediction of {about_what}'} starts at "
+            f"{shown(one.start)} and ends at {shown(one.prediction)}."
         )
         figures.append(figure(chart, f"row-{place}", caption, 66.0 + 24.0 * len(terms)))
     return figures

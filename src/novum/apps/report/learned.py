@@ -124,11 +124,15 @@ def _leans(record: RunRecord) -> str:
         )
     named = [f"{label(name, 60)} ({about(value.value, 2)})" for name, value in clear[:3]]
     names = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    largest, value = max(terms, key=lambda term: term[1].value or 0.0)
+    unsure = f" Without {label(largest, 60)} it is {about(value.value, 2)}, which may be chance."
+    unsure = "" if largest in dict(clear) else unsure
     of = f"{counted(len(clear), 'column')} of {len(record.data.features)}"
     verb = "is" if len(clear) == 1 else "are"
     if len(clear) == len(named):
-        return f"{of} {verb} clearly needed, with this {_change(record)} without: {names}."
-    return f"{of} {verb} clearly needed; of these the {_change(record)} is largest without {names}."
+        return f"{of} {verb} clearly needed, with this {_change(record)} without: {names}.{unsure}"
+    most = f"of these the {_change(record)} is largest without {names}"
+    return f"{of} {verb} clearly needed; {most}.{unsure}"
 
 
 # --- Single rows ----------------------------------------------------------------------------------
