@@ -46,6 +46,15 @@ def test_rows_without_spread_have_gamma_one() -> None:
     assert resolve_gamma(None, X) == 0.25
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("scale", [1e-155, 1e-250, 1e200])
+def test_a_spread_beyond_double_precision_is_refused(form: Any, scale: float) -> None:
+    cells = scale * np.array([[0.0, 1.0], [2.0, 5.0], [3.0, 0.0]])
+    size = "large" if scale > 1 else "small"
+    with pytest.raises(InputError, match=f"Cells of X are so {size} that their variance"):
+        resolve_gamma("scale", form(cells))
+
+
 def test_kernels_and_functions_pass() -> None:
     kernel = Gaussian(3.0) + Linear()
     assert resolve_kernel(kernel) is kernel

@@ -69,3 +69,13 @@ def test_a_fit_that_was_stopped_at_once_does_not_blame_nu() -> None:
     with pytest.warns(ConvergenceWarning) as caught:
         NuSVC(max_iter=0).fit(X, y)
     assert not [w for w in caught if issubclass(w.category, VanishingMarginWarning)]
+
+
+@pytest.mark.parametrize("model", [SVC(), NuSVC(nu=0.3)])
+@pytest.mark.parametrize("weight", [None, 2.0])
+def test_cells_without_a_variance_are_refused_and_not_nu(
+    model: SVC | NuSVC, weight: float | None
+) -> None:
+    X, y = blobs(20)
+    with pytest.raises(InputError, match=r"Cells of X are so small .*gamma='scale'"):
+        model.fit(1e-290 * X, y, None if weight is None else np.full(len(y), weight))

@@ -99,10 +99,12 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
         return 1.0 / X.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):
         spread = X.shape[1] * _variance(X)
-    if not np.isfinite(spread):
+    is_tiny = spread < np.finfo(float).tiny and X.min() < X.max()
+    if is_tiny or not np.isfinite(spread):
+        size, limit = ("small", "below the smallest") if is_tiny else ("large", "above the largest")
         raise InputError(
-            "Cells of X are so large that their variance, from which gamma='scale' is computed, "
-            "exceeds the largest number there is. Scale the columns, for example by "
+            f"Cells of X are so {size} that their variance, from which gamma='scale' is computed, "
+            f"is {limit} number there is. Scale the columns, for example by "
             "novum.data.StandardScaler, or give gamma as a number."
         )
     # Rows that are all equal have no scale; scikit-learn takes 1 as well.

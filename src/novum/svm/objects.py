@@ -361,13 +361,15 @@ def _gamma_of(estimator: Any, X: Any, weight: Floats) -> Any:
     if gamma != "scale" or isinstance(X, Sample) or (weight == 1.0).all():
         return gamma
     share = weight / (weight.sum() * X.shape[1])
-    mean = float(share @ np.asarray(X.sum(axis=1)).ravel())
-    if sparse.issparse(X):
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        variance = float(share @ squares) - mean**2
-    else:
-        variance = float(share @ np.square(X - mean).sum(axis=1))
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(share @ np.asarray(X.sum(axis=1)).ravel())
+        if sparse.issparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+            spread = X.shape[1] * (float(share @ squares) - mean * mean)
+        else:
+            spread = X.shape[1] * float(share @ np.square(X - mean).sum(axis=1))
+    # What has no variance in double precision is refused where a kernel asks for it.
+    return 1.0 / spread if np.finfo(float).tiny <= spread < np.inf else gamma
 
 
 # --- Weights --------------------------------------------------------------------------------------
