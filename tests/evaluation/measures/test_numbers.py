@@ -91,6 +91,15 @@ def test_short_integers_do_not_wrap() -> None:
     assert numbers.mae(np.array([0], np.uint8), np.array([1], np.uint8)) == 1
 
 
+def test_rank_correlation_does_not_depend_on_the_size_of_weights() -> None:
+    rng = np.random.default_rng(4)
+    y, p = rng.normal(size=(2, 25)).round(1)
+    weight = rng.integers(0, 4, 25)
+    repeated = stats.spearmanr(np.repeat(y, weight), np.repeat(p, weight)).statistic
+    for size in (1.0, 1e-18, 1e18):
+        assert numbers.spearman(y, p, sample_weight=size * weight) == pytest.approx(repeated)
+
+
 def test_constants_have_no_correlation_and_a_plain_r2() -> None:
     assert np.isnan(numbers.pearson([0.1] * 3, [1, 2, 3]))
     assert np.isnan(numbers.spearman([1, 2, 3], [5, 5, 5]))

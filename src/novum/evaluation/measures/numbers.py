@@ -183,17 +183,17 @@ def poisson_deviance(
 
 
 def weighted_ranks(values: Floats, weight: Floats) -> Floats:
-    """Mean ranks where a row of weight 2 is two rows.
+    """Mean ranks, less one half, where a row of weight 2 is two rows; they scale with the weights.
 
     Examples
     --------
     >>> import numpy as np
     >>> weighted_ranks(np.array([5.0, 7.0, 7.0]), np.ones(3)).tolist()
-    [1.0, 2.5, 2.5]
+    [0.5, 2.0, 2.0]
     """
     _, block = np.unique(values, return_inverse=True)
     sizes = np.bincount(block, weight)
-    return (np.cumsum(sizes) - (sizes - 1) / 2)[block]
+    return (np.cumsum(sizes) - sizes / 2)[block]
 
 
 # --- Parts of the above ---------------------------------------------------------------------------
