@@ -203,6 +203,53 @@ def test_small_entries_of_messages_with_cycles(schedule: str) -> None:
     np.testing.assert_allclose(damped.values, still.values, rtol=1e-6)
 
 
+def tiny_tree(seed: int) -> tuple[FactorGraph, dict[str, np.ndarray]]:
+    """A tree of cells between 1e-200 and 1, some of them zero, and its posteriors by definition."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 8))
+    scopes = [(int(rng.integers(0, k)), k) for k in range(1, n)]
+    scopes += [(int(v),) for v in rng.integers(0, n, int(rng.integers(0, 4)))]
+    factors, total = [], np.zeros((2,) * n)
+    for scope in scopes:
+        logs = -200 * np.log(10) * rng.random((2,) * len(scope))
+        values = np.exp(logs) * (rng.random(logs.shape) < 0.9)
+        values.flat[rng.integers(0, values.size)] = 1.0
+        factors.append(Factor(values, {f"x{v}": (0, 1) for v in scope}))
+        with np.errstate(divide="ignore"):
+            total += np.log(values).reshape([2 if v in scope else 1 for v in range(n)])
+    posteriors = {}
+    for v in range(n):
+        logs = np.logaddexp.reduce(np.moveaxis(total, v, 0).reshape(2, -1), axis=1)
+        posteriors[f"x{v}"] = np.exp(logs - max(np.logaddexp.reduce(logs), -1e300))
+    return FactorGraph(factors), posteriors
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=str)
+@given(seeds)
+@settings(max_examples=40, deadline=None)
+def test_shares_beyond_double_precision_are_kept_on_trees(
+    engine: LoopyPropagation, seed: int
+) -> None:
+    graph, posteriors = tiny_tree(seed)
+    if not posteriors["x0"].any():
+        with pytest.raises(ImpossibleEvidence):
+            graph.marginals(engine=engine)
+        return
+    found = graph.marginals(engine=engine)
+    assert found.diagnosis is not None
+    assert found.diagnosis.trusted
+    for name, posterior in posteriors.items():
+        np.testing.assert_allclose(found[name].values, posterior, rtol=1e-10, atol=1e-300)
+
+
+def test_opposite_messages_that_each_leave_double_precision_balance() -> None:
+    # Three factors say 1e-150 of a state and three of the other: what is left decides.
+    tables = [[1.0, 1e-150]] * 3 + [[1e-150, 1.0]] * 3 + [[0.25, 0.75]]
+    graph = FactorGraph([Factor(table, {"side": (0, 1)}) for table in tables])
+    found = graph.marginals(engine=LoopyPropagation())["side"].values
+    np.testing.assert_allclose(found, [0.25, 0.75], rtol=1e-10)
+
+
 @given(seeds)
 @settings(max_examples=20, deadline=None)
 def test_trees_are_exact_when_iterations_run_out(seed: int) -> None:

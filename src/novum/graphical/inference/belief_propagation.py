@@ -4,9 +4,10 @@
     variable to factor   m(x) = product of the messages from its other factors
 
 On trees the fixed point is exact, and two passes at the end, to the roots and back, make sure that
-it is reached. With cycles evidence is counted again each time it comes around: the messages may
-settle on a good approximation (a stationary point of the Bethe free energy), or swing for ever,
-which damping and updating the most changed message first make rarer.
+it is reached, in logarithms where shares below 1e-260 may be multiplied back. With cycles evidence
+is counted again each time it comes around: the messages may settle on a good approximation (a
+stationary point of the Bethe free energy), or swing for ever, which damping and updating the most
+changed message first make rarer.
 
     flooding   all messages at once
     residual   always those of the factor whose messages would change most (Elidan et al. 2006)
@@ -28,7 +29,7 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.runtime import time_sliced
-from novum.distributions import check_cells
+from novum.distributions import ImpossibleEvidence, check_cells
 from novum.graphical.inference.blocks import check_possible
 from novum.graphical.inference.flat_factors import FlatFactors, flat_factors, outwards, starts_of
 from novum.graphical.inference.limits import check_count, check_positive, check_share
@@ -48,6 +49,8 @@ from novum.numerics import Floats, Integers, Mask
 SCHEDULES = ("flooding", "residual")
 # Changes of a message below this are rounding, whatever the tolerance.
 ROUNDING = 2.0**-50
+# Logarithms of entries of messages that are this far apart may leave double precision.
+MOST_SPAN = 600.0
 # Iterations made in one call at least.
 ITERATIONS = 16
 NO_FACTORS: Integers = np.empty(0, np.int64)
@@ -99,11 +102,21 @@ class LoopyPropagation(Engine):
             check_possible(model, evidence)
         left = flat_factors(model, evidence, None if variables is None else asked)
         run = LoopyMessages(left, self.damping, _barren(model, evidence, left))
-        change, iterations = self._settle(run)
         order = _forest(left)
-        if order is not None:
-            run.pass_tree(*order)
-        posteriors = dict(zip(left.variables.tolist(), run.posteriors(), strict=True))
+        change, iterations = math.inf, 0
+        try:
+            change, iterations = self._settle(run)
+            if order is not None:
+                run.pass_tree(*order)
+            beliefs = run.posteriors()
+            is_lossy = order is not None and run.may_underflow()
+        except ImpossibleEvidence:
+            is_lossy = order is not None
+            if not is_lossy:
+                raise
+        if order is not None and is_lossy:
+            beliefs = tree_posteriors(left, *order)
+        posteriors = dict(zip(left.variables.tolist(), beliefs, strict=True))
         tables = tuple([table_of(model, evidence, variable, posteriors) for variable in asked])
         return Beliefs(tables, None, self._diagnosis(order is not None, change, iterations))
 
@@ -231,6 +244,31 @@ class LoopyMessages:
             if not pass_tree(self.graph, self.work, *nodes, is_outward, self.up):
                 raise impossible()
 
+    def may_underflow(self) -> bool:
+        """Whether a product of messages can have left the range of double precision.
+
+        The entries of a product span at most what its factors span together, in logarithms.
+        """
+        left, (table_starts, tables), edge_starts = self.left, self.graph[2:4], self.graph[5]
+        if not left.n_edges:
+            return False
+        lowest = min(self.up.min(), tables.min())
+        if lowest > 0 and (left.n_edges + 1) * -math.log(lowest) < MOST_SPAN:
+            return False
+        spans = np.bincount(left.scopes, _spans(self.up, edge_starts), left.n_variables)
+        for variable in np.flatnonzero(spans > MOST_SPAN):
+            spans[variable] = self._span_of_products(int(variable))
+        of_factors = np.bincount(left.factor_of_edge, spans[left.scopes], left.n_factors)
+        return bool((of_factors + _spans(tables, table_starts)).max() > MOST_SPAN)
+
+    def _span_of_products(self, variable: int) -> float:
+        """What products of messages to a variable span, from either end as they are multiplied."""
+        starts, edges = self.left.variable_edges
+        first = self.graph[5][edges[starts[variable] : starts[variable + 1]]]
+        messages = self.up[first[:, np.newaxis] + np.arange(self.left.cards[variable])]
+        sums = np.cumsum(np.log(np.where(messages == 0.0, 1.0, messages)), axis=0)
+        return float(sum(np.ptp(ends, axis=1).max() for ends in (sums, sums[-1] - sums)))
+
     def posteriors(self) -> list[Floats]:
         """The product of all messages to each variable, summing to one."""
         from novum.graphical.inference.belief_propagation_kernels import (
@@ -278,6 +316,70 @@ def _forest(left: FlatFactors) -> tuple[Mask, Integers, Integers] | None:
     nodes = np.array(order, np.int64).reshape(-1, 3)
     numbers, root_edges = np.ascontiguousarray(nodes[:, 1:].T)
     return nodes[:, 0] > 0, numbers, root_edges
+
+
+def _spans(values: Floats, starts: Integers) -> Floats:
+    """Logarithms of the largest over the smallest entry above 0, between the starts."""
+    is_zero = values == 0.0
+    logs = np.log(np.where(is_zero, 1.0, values))
+    highest = np.maximum.reduceat(np.where(is_zero, -np.inf, logs), starts[:-1])
+    lowest = np.minimum.reduceat(np.where(is_zero, np.inf, logs), starts[:-1])
+    return np.maximum(highest - lowest, 0.0)
+
+
+def tree_posteriors(
+    left: FlatFactors, is_factor: Mask, numbers: Integers, root_edges: Integers
+) -> list[Floats]:
+    """Posteriors of all variables of a forest by messages in logarithms, which lose no share.
+
+    Parameters
+    ----------
+    left : FlatFactors
+    is_factor, numbers, root_edges : arrays of shape (n_nodes,)
+        Nodes, each after the one it hangs on, and their edges to those (negative for roots).
+    """
+    starts, edges = left.variable_edges
+    with np.errstate(divide="ignore"):
+        tables = [np.log(left.table(f)) for f in range(left.n_factors)]
+    up, down = ([np.zeros(n) for n in left.cards[left.scopes]] for _ in range(2))
+    nodes = list(zip(is_factor.tolist(), numbers.tolist(), root_edges.tolist(), strict=True))
+
+    def send(node: tuple[bool, int, int], *, to_root: bool) -> None:
+        of_factor, number, root = node
+        if of_factor:
+            first, end = left.scope_starts[number : number + 2].tolist()
+            for edge in range(first, end):
+                if (edge == root) == to_root:
+                    up[edge] = _log_message(tables[number], down[first:end], edge - first)
+            return
+        around = edges[starts[number] : starts[number + 1]].tolist()
+        sums = [np.zeros((1, left.cards[number])), *(up[edge][None] for edge in around)]
+        before = np.cumsum(np.concatenate(sums), axis=0)
+        after = np.cumsum(np.concatenate(sums[:1] + sums[:0:-1]), axis=0)[::-1]
+        for j, edge in enumerate(around):
+            if (edge == root) == to_root:
+                down[edge] = before[j] + after[j + 1]
+
+    for node in reversed(nodes):
+        send(node, to_root=True)
+    for node in nodes:
+        send(node, to_root=False)
+    logs = [np.zeros(n) for n in left.cards]
+    for edge, variable in enumerate(left.scopes.tolist()):
+        logs[variable] = logs[variable] + up[edge]
+    if any(np.isneginf(log.max()) for log in logs):
+        raise impossible()
+    beliefs = [np.exp(log - log.max()) for log in logs]
+    return [read_only(belief / belief.sum()) for belief in beliefs]
+
+
+def _log_message(table: Floats, down: list[Floats], axis: int) -> Floats:
+    """What a factor sends to the variable of one axis."""
+    for other, message in enumerate(down):
+        if other != axis:
+            table = table + message.reshape([-1 if k == other else 1 for k in range(table.ndim)])
+    parts = np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1)
+    return np.asarray(np.logaddexp.reduce(parts, axis=1))
 
 
 # --- Joint tables ---------------------------------------------------------------------------------
