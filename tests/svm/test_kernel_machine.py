@@ -272,6 +272,25 @@ def test_a_file_whose_parts_do_not_fit_is_refused() -> None:
         other._check_state()
 
 
+@pytest.mark.parametrize(
+    ("learner", "name", "change"),
+    [(KernelRidge, "expansion_", lambda c: c[:0]), (SVR, "expansion_", lambda c: c[:0]),
+     (SVDD, "expansion_", lambda c: c[:0]), (OneClassSVM, "expansion_", np.isnan),
+     (SVR, "expansion_", lambda c: c * np.inf), (SVR, "intercept_", lambda b: b[:0]),
+     (OneClassSVM, "offset_", lambda b: b * np.nan), (SVDD, "center_norm_", lambda b: b + 1e200),
+     (SVR, "support_", lambda s: s + 999), (SVR, "shape_fit_", lambda s: s[:1])],
+)  # fmt: skip
+def test_files_with_changed_machines_are_refused(
+    learner: Any, name: str, change: Any, tmp_path: Path
+) -> None:
+    X, y = blobs(12)
+    model = learner().fit(X, np.unique(y, return_inverse=True)[1].astype(float))
+    setattr(model, name, change(getattr(model, name)))
+    save(model, tmp_path / "m.novum")
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "m.novum")
+
+
 def test_functions_are_not_written_to_files(tmp_path: Path) -> None:
     X, y = blobs(20)
     model = SVC(kernel=lambda A, B: A @ B.T).fit(X, y)

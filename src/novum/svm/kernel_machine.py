@@ -241,11 +241,19 @@ class KernelMachine(KernelParameters):
 
     def _check_state(self) -> None:
         """The parts of a loaded model belong together."""
-        n = len(self.support_)
-        if self.expansion_.ndim != 2 or self.expansion_.shape[1] != n:
+        n, n_rows = len(self.support_), self.shape_fit_[0]
+        if self.expansion_.ndim != 2 or self.expansion_.shape[1] != n or not len(self.expansion_):
             raise ModelFileError(
                 f"{n} support objects do not fit coefficients of shape {self.expansion_.shape}"
             )
+        if self.expansion_.dtype != np.float64 or not np.isfinite(self.expansion_).all():
+            raise ModelFileError("The model has coefficients that are not finite numbers.")
+        support = self.support_
+        if support.dtype.kind != "i" or not ((support >= 0) & (support < n_rows)).all():
+            raise ModelFileError(f"The support of the model is not among its {n_rows} rows.")
+        columns = () if self.schema_ is None else (self.schema_.n_columns,)
+        if tuple(self.shape_fit_[1:]) != columns:
+            raise ModelFileError("The schema of the model is not that of its rows.")
         if self.support_objects_ is not None and len(self._support) != n:
             raise ModelFileError(f"{len(self._support)} objects are kept of {n} in the support")
 
@@ -343,6 +351,11 @@ class ProgramMachine(KernelMachine, SolverParameters):
     def _warn_if_stopped(self) -> None:
         if self.fit_status_:
             warn_if_stopped(self.certificate_, type(self).__name__, stacklevel=5)
+
+    def _check_one_machine(self, number: Any) -> None:
+        """A loaded model of one machine has one row of coefficients, and a finite number."""
+        if len(self.expansion_) != 1 or np.ndim(number) or not np.isfinite(number):
+            raise ModelFileError("The coefficients of the model are not those of one machine.")
 
 
 def expand(

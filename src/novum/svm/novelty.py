@@ -88,6 +88,10 @@ class NoveltyMachine(NoveltyMixin, ProgramMachine):
         is_on = np.abs(scores - self.offset_) <= BORDER * abs(self.offset_)
         return np.where(is_on, self.offset_, scores)
 
+    def _check_state(self) -> None:
+        super()._check_state()
+        self._check_one_machine(self.offset_)
+
 
 def _slack_of(
     solution: Solution, upper: Floats, excess: Floats, scale: float = 1.0
@@ -287,6 +291,10 @@ n_iter_, shape_fit_
     def center_(self) -> Floats:
         """The center, for a linear kernel, of shape (n_columns,)."""
         return self._column_weights.ravel()
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        self._check_one_machine(self.center_norm_**2)
 
     def distance(self, X: Any) -> Floats:
         """Distances from the center in the feature space, of shape (n,)."""

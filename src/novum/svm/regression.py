@@ -107,6 +107,10 @@ class SupportVectorRegressor(RegressorMixin, ProgramMachine):
         """`f(x)` of every object, of shape (n,)."""
         return self._scores(X)[:, 0] + self.intercept_[0]
 
+    def _check_state(self) -> None:
+        super()._check_state()
+        self._check_one_machine(self.intercept_[0])
+
 
 def _slack_of(
     target: Floats, problem: QuadraticProblem, solution: Solution, tube: Tube

@@ -246,8 +246,8 @@ class KernelPerceptron(KernelMachine, ClassifierMixin, Learner):
                 f"A model of {len(self.classes_)} classes has {shapes[0]} expansions, {shapes[1]} "
                 f"intercepts and {shapes[2]} rows of mistakes."
             )
-        if not (np.isfinite(self.expansion_).all() and np.isfinite(self.intercept_).all()):
-            raise ModelFileError("The model has coefficients that are not finite numbers.")
+        if not np.isfinite(self.intercept_).all():
+            raise ModelFileError("The model has intercepts that are not finite numbers.")
 
 
 def _checked_classes(sample: KernelSample) -> Array:

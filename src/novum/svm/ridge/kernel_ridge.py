@@ -118,8 +118,8 @@ class RidgeMachine(KernelMachine, MultiOutputMixin, RegressorMixin, Learner):
 
     def _check_state(self) -> None:
         super()._check_state()
-        if not np.isfinite(self.expansion_).all():
-            raise ModelFileError("The model has coefficients that are not finite numbers.")
+        if self.one_target_ and len(self.expansion_) > 1:
+            raise ModelFileError("The model of one target has coefficients of several.")
 
 
 class KernelRidge(RidgeMachine):
