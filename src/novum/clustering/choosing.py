@@ -115,11 +115,6 @@ def choose_clusters(
     job = _Job(learner, ks, sample.schema.is_numeric and not np.isnan(np.sum(sample.numeric)))
     labels = job.groupings(part, stream(root, "fit"))
     within = {k: job.within(part, labels[k]) for k in ks}
-    if np.isinf(within[ks[0]]):
-        raise InputError(
-            "Some rows are infinitely far apart, so they are never in one group, and there is no "
-            "number of groups to choose. Take a distance that knows all pairs."
-        )
     silhouettes = {k: job.silhouettes(part, labels[k]) for k in ks}
     gaps, null = _against_references(job, part, within, root, n_references)
     stability = _stability(job, part, labels, root, n_subsamples)
@@ -207,6 +202,11 @@ class _Job:
         sample = check_sample(reader_of("choose_clusters"), X, target="none", allow_missing=True)
         sums = distance_sums(prepared_rows(sample, self.metric), labels)
         inside = sums[np.arange(len(labels)), labels] / np.bincount(labels)[labels]
+        if np.isinf(inside).any():
+            raise InputError(
+                "Some rows are infinitely far apart, so they are never in one group, and there is "
+                "no number of groups to choose. Take a distance that knows all pairs."
+            )
         return float(inside.sum() / 2)
 
     def silhouettes(self, X: Any, labels: Integers) -> Floats | None:

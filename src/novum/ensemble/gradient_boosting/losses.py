@@ -378,8 +378,9 @@ def best_constant(loss: Loss, y: Floats, weight: Floats, first: float = 0.0) -> 
     """The score of least loss for all rows, from `first` downhill.
 
     Newton's step, doubled until the sum of gradients has changed its sign, and Brent's method in
-    between. Where a step leads out of what the loss is defined for, it is halved; a loss that falls
-    for ever has no best constant, and `first` stays.
+    between. Where a step leads out of what the loss is defined for, it is halved. A loss that falls
+    for ever has no best constant: of scores whose gradients vanish the nearest tried is taken, and
+    where none vanish, `first`.
 
     Examples
     --------

@@ -335,9 +335,10 @@ def guessed(sequences: Sequence[Any], n_states: int, rng: np.random.Generator) -
         raise InputError("A sequence has an infinite number. Mark it missing by NaN.")
     if np.isnan(rows).all():
         raise InputError("All steps of the sequences are missing; there is nothing to learn from.")
-    if np.isnan(rows).all(axis=0).any():
-        gone = int(np.flatnonzero(np.isnan(rows).all(axis=0))[0])
-        raise InputError(f"Column {gone} of the sequences has no number at all. Leave it out.")
+    if (gone := np.isnan(rows).all(axis=0)).any():
+        raise InputError(
+            f"Column {np.argmax(gone)} of the sequences has no number at all. Leave it out."
+        )
     with np.errstate(over="ignore"):
         means, spread = np.nanmean(rows, axis=0), np.nanstd(rows, axis=0)
     if not np.isfinite(spread**2).all():
@@ -349,5 +350,4 @@ def guessed(sequences: Sequence[Any], n_states: int, rng: np.random.Generator) -
     filled = np.where(np.isnan(rows), means, rows)
     centers = filled[rng.choice(len(rows), n_states, replace=len(rows) < n_states)]
     centers = centers + 0.01 * spread * rng.normal(size=centers.shape)
-    covariances = np.tile(np.diag(spread**2), (n_states, 1, 1))
-    return Normals(centers, covariances, spread)
+    return Normals(centers, np.tile(np.diag(spread**2), (n_states, 1, 1)), spread)

@@ -91,18 +91,10 @@ def evaluate_off_policy(
     level : float
         Of the interval.
     """
-    n, m = len(traces.states), len(traces.actions)
     wanted = _shares(traces, policy)[traces.state, traces.action]
-    if traces.probability is not None:
-        own, how = traces.probability, "known"
-    else:
-        tally = np.zeros((n, m))
-        np.add.at(tally, (traces.state, traces.action), 1.0)
-        own, how = (
-            (tally / np.maximum(tally.sum(1, keepdims=True), 1))[traces.state, traces.action],
-            "estimated",
-        )
-    steps, episode = wanted / own, np.repeat(np.arange(traces.n_episodes), traces.lengths)
+    known = traces.probability
+    steps = wanted / (_counted_shares(traces) if known is None else known)
+    episode = np.repeat(np.arange(traces.n_episodes), traces.lengths)
     weight, per_decision = np.ones(traces.n_episodes), np.zeros(traces.n_episodes)
     _weights(
         as_argument(steps), as_argument(traces.reward), as_argument(episode, np.int64), discount,
@@ -135,7 +127,7 @@ def evaluate_off_policy(
         float(per_decision.mean()),
         effective,
         traces.n_episodes,
-        how,
+        "estimated" if known is None else "known",
     )
 
 
@@ -152,6 +144,13 @@ def _interval(
     low = (1 - hidden) * (value - reach) + hidden * min(float(returns.min()), value - reach)
     high = (1 - hidden) * (value + reach) + hidden * max(float(returns.max()), value + reach)
     return low, high, hidden
+
+
+def _counted_shares(traces: Traces) -> Floats:
+    """How often the action of each step is taken in its state."""
+    tally = np.zeros((len(traces.states), len(traces.actions)))
+    np.add.at(tally, (traces.state, traces.action), 1.0)
+    return (tally / np.maximum(tally.sum(1, keepdims=True), 1))[traces.state, traces.action]
 
 
 def _shares(traces: Traces, policy: Any) -> Floats:
