@@ -20,11 +20,18 @@ from novum.numerics import Array, Floats
 Names = Callable[[], Sequence[str]]
 
 _LARGEST = 1e120
-# The limits of a target, whose square is multiplied by nothing but weights.
-_LARGEST_TARGET = 1e152
+# Numbers whose square is multiplied by nothing but weights.
+LARGEST_SQUARED = 1e152
 
 
-def check_range(center: Floats, spread: Floats, names: Names) -> None:
+def check_range(
+    center: Floats,
+    spread: Floats,
+    names: Names,
+    *,
+    largest: float = _LARGEST,
+    least: float = 1 / _LARGEST,
+) -> None:
     """Refuses columns (d,) by their centers and spreads; a constant column has no spread.
 
     Examples
@@ -36,7 +43,7 @@ def check_range(center: Floats, spread: Floats, names: Names) -> None:
 squares leave the range of double precision. Rescale it by a power of ten.
     """
     size = np.maximum(np.abs(center), spread)
-    wrong = np.flatnonzero(~(size <= _LARGEST) | ((spread > 0) & (spread < 1 / _LARGEST)))
+    wrong = np.flatnonzero(~(size <= largest) | ((spread > 0) & (spread < least)))
     if wrong.size:
         j = int(wrong[0])
         raise InputError(
@@ -74,7 +81,7 @@ def check_target_range(target: Array, *, power: float = 2.0, least: float | None
 leaves the range of double precision. Rescale y by a power of ten.
     """
     sizes = np.abs(np.asarray(target, np.float64).reshape(len(target), -1))
-    limit = _LARGEST_TARGET ** (2.0 / power)
+    limit = LARGEST_SQUARED ** (2.0 / power)
     largest = sizes.max(axis=0, initial=0.0)
     what = "square" if power == 2 else f"power of {power:g}"
     if (largest > limit).any():

@@ -51,7 +51,7 @@ from novum.core.sums import (
     whole_sample,
 )
 from novum.core.tables import Coding, Sample, rows_of, treatment_blocks, treatment_rows
-from novum.linear.column_range import check_range, check_target_range
+from novum.linear.column_range import LARGEST_SQUARED, check_range, check_target_range
 from novum.linear.least_squares.model import LinearModel, LinearPredictor
 from novum.linear.least_squares.solution import Design, row_basis, solve
 from novum.numerics import Floats
@@ -323,8 +323,8 @@ class RidgeCV(LinearPredictor, Learner):
         counted = sample.rows(weight > 0)
         design = Design.of(sum_blocks(ridge._sum, counted), self.fit_intercept)
         # Leverages are squares of columns; those that vanish beside the strength do no harm.
-        spread = np.where(design.sizes > 1e152, design.sizes, 0.0)
-        check_range(np.zeros_like(spread), spread, lambda: Coding(sample.schema).names)
+        sizes, names = design.sizes, lambda: Coding(sample.schema).names
+        check_range(np.zeros_like(sizes), sizes, names, largest=LARGEST_SQUARED, least=0.0)
         if counted.n_rows <= design.x.shape[1]:
             predicted = np.empty((*sample.targets.shape, alphas.size))
             predicted[weight > 0] = _left_out_of_few(counted, design, alphas, self.fit_intercept)
