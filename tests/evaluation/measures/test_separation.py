@@ -190,6 +190,13 @@ def test_the_equal_error_rates_kept_are_those_no_score_test_refuses() -> None:
     assert tuple(found) == pytest.approx((min(kept), max(kept)), abs=1e-3)
 
 
+@pytest.mark.parametrize("interval", INTERVALS)
+def test_an_interval_holds_its_estimate_where_all_rows_are_ranked_wrong(interval: Any) -> None:
+    for n in range(1, 40):
+        found = interval(rank_scores(read_scored([1] + [0] * n, range(n + 1))))
+        assert 0 <= found.low <= found.estimate <= found.high <= 1
+
+
 def test_few_rows_of_a_class_are_told() -> None:
     y, s = [0] * 30 + [1] * 3, [*list(range(30)), 12, 25, 40]
     for interval in INTERVALS:

@@ -158,7 +158,8 @@ def equal_error_interval(ranked: RankedScores, level: float = 0.95) -> Interval:
     kept = inside >= 0
     reach = np.sqrt(inside[kept])
     low, high = (half[kept] - reach).min() / whole, (half[kept] + reach).max() / whole
-    low, high = max(0.0, float(low)), min(1.0, float(high))
+    # The rate itself agrees but for rounding.
+    low, high = max(0.0, min(float(low), rate)), min(1.0, max(float(high), rate))
     return Interval(rate, low, high, level, _with_note("score test of both rates", ranked))
 
 
