@@ -305,7 +305,7 @@ def _refuse_absent(loaded: LoadedTable, needed: Sequence[str]) -> None:
     if absent:
         raise InputError(
             f"{loaded.name} lacks the column {printable(absent[0])!r}, which the model needs. "
-            f"{suggestion(absent[0], loaded.schema.names)}"
+            f"{suggestion(absent[0], loaded.schema.names, needed)}"
         )
 
 

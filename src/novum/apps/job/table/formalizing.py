@@ -436,8 +436,8 @@ def _codes_like(cells: Cells, classes: Array, name: str) -> Integers:
     if strange:
         raise InputError(
             f"{printable(name)} has the class {label_text(strange[0])} of "
-            f"{printable(cells.name)!r}, which the table does not have; that has "
-            f"{listed(classes.tolist())}. Leave out such rows, or add some to the table."
+            f"{printable(cells.name)!r}, which no row to learn from has; these have "
+            f"{listed(classes.tolist())}. Leave out such rows, or learn from some."
         )
     coded[cells.known] = np.array([places[label] for label in labels], np.int64)[codes]
     return coded

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from novum.apps.job.request import KINDS, Request
 from novum.core.errors import InputError
 from novum.core.text import printable
 
 
-def suggestion(name: str, names: Sequence[str]) -> str:
+def suggestion(name: str, names: Sequence[str], used: Collection[str] = ()) -> str:
     """What to say about a name that is not there: the nearest names, else the first ones.
+
+    Names that are used for something else already are not meant.
 
     Examples
     --------
@@ -19,8 +21,10 @@ def suggestion(name: str, names: Sequence[str]) -> str:
     "Did you mean 'species'?"
     >>> suggestion("xyz", ["width", "species"])
     "Its columns are 'width', 'species'."
+    >>> suggestion("specie", ["width", "species"], used=["species"])
+    "Its columns are 'width', 'species'."
     """
-    lower = {known.lower(): known for known in reversed(names)}
+    lower = {known.lower(): known for known in reversed(names) if known not in used}
     near = difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)
     if near:
         return f"Did you mean {' or '.join(repr(printable(lower[key], 60)) for key in near)}?"

@@ -419,7 +419,7 @@ def _refuse_absent(path: Path, request: Request, needed: Sequence[str]) -> None:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise InputError(
             f"{printable(path.name)} lacks the column {printable(absent[0])!r}{more}, which "
-            f"{'is' if len(absent) == 1 else 'are'} needed. {suggestion(absent[0], names)}"
+            f"{'is' if len(absent) == 1 else 'are'} needed. {suggestion(absent[0], names, needed)}"
         ) from None
 
 
