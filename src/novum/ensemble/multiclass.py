@@ -58,7 +58,7 @@ Params = Mapping[str, Any]
 
 
 def members_have(method: str) -> Callable[[Any], bool]:
-    """A test, for `available_if`, whether the binary learner has that method."""
+    """A test, for `available_if`, whether the learner inside has that method."""
 
     def check(model: Any) -> bool:
         learned = [m for m in _members(model) if not isinstance(m, ConstantPredictor)]
@@ -70,7 +70,8 @@ def members_have(method: str) -> Callable[[Any], bool]:
 
 
 def _members(model: Any) -> list[Any]:
-    return list(getattr(model, "estimators_", []))
+    one = [model.estimator_] if hasattr(model, "estimator_") else []
+    return list(getattr(model, "estimators_", one))
 
 
 class ReductionClassifier(DecisionMixin, ClassifierMixin, MetaEstimatorMixin, Learner):

@@ -31,7 +31,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _estimator_has, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import DecisionMixin
 from novum.core.errors import InputError, ModelFileError
@@ -49,6 +49,7 @@ from novum.core.tables import (
 from novum.ensemble.certification import certify_members
 from novum.ensemble.confidence import class_scores, inverse_temperature
 from novum.ensemble.members import combine_input_tags, fitted_member, shared_invariances
+from novum.ensemble.multiclass import members_have
 from novum.numerics import Array, Floats, Integers, Mask, Positions
 
 
@@ -167,8 +168,9 @@ class LabellingModel(MetaEstimatorMixin, DecisionMixin, ClassifierMixin, Learner
                 codes[rows], when[rows] = labels, len(history) + 1
                 added = tuple(np.bincount(labels, minlength=len(self.classes_)).tolist())
                 left = int((codes < 0).sum())
-                least = float(sure.min())
-                history.append(LabelRound(added, least, tuple(scales), odd, left, value))
+                history.append(
+                    LabelRound(added, float(sure.min()), tuple(scales), odd, left, value)
+                )
             best = _best_round([value for value, _ in judged])
             if best < len(history):
                 codes[when > best], when[when > best] = -1, -1
@@ -354,17 +356,17 @@ class SelfTraining(LabellingModel):
         """What the learner predicts."""
         return np.asarray(self._asked().predict(checked_rows(self, X, reset=False)))
 
-    @available_if(_estimator_has("predict_proba"))
+    @available_if(members_have("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
         """The learner's probabilities of the classes."""
         return np.asarray(self._asked().predict_proba(checked_rows(self, X, reset=False)))
 
-    @available_if(_estimator_has("predict_log_proba"))
+    @available_if(members_have("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Floats:
         """Their logarithms."""
         return np.asarray(self._asked().predict_log_proba(checked_rows(self, X, reset=False)))
 
-    @available_if(_estimator_has("decision_function"))
+    @available_if(members_have("decision_function"))
     def decision_function(self, X: Any) -> Floats:
         """The learner's scores."""
         return np.asarray(self._asked().decision_function(checked_rows(self, X, reset=False)))
