@@ -270,18 +270,17 @@ def score_limits(scorer: Any) -> tuple[float, float]:
     >>> score_limits(scorer("accuracy")), score_limits(scorer("rmse"))
     ((0.0, 1.0), (-inf, -0.0))
     """
-    known = getattr(scorer, "measure", None)
-    if known is not None:
-        low, high = known.limits
-        return (low, high) if known.greater_is_better else (-high, -low)
-    inner = getattr(scorer, "function", scorer)
-    model = getattr(inner, "_estimator", None)
+    judged = getattr(scorer, "measure", None)
+    if judged is not None:
+        low, high = judged.limits
+        return (low, high) if judged.greater_is_better else (-high, -low)
+    model = getattr(getattr(scorer, "function", scorer), "_estimator", None)
     while model is not None and getattr(model, "steps", None):
         model = model.steps[-1][1]
-    own = getattr(type(model), "score", None)
-    if own is ClassifierMixin.score:
+    score = getattr(type(model), "score", None)
+    if score is ClassifierMixin.score:
         return (0.0, 1.0)
-    if own is RegressorMixin.score:
+    if score is RegressorMixin.score:
         return (-np.inf, 1.0)
     return (-np.inf, np.inf)
 

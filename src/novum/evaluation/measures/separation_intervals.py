@@ -124,8 +124,8 @@ def _average_precision_variance(ranked: RankedScores, tp: Floats, fp: Floats) ->
         ((tp[1:] / accepted + of_hits)[block], ranked.positive),
         (of_false[block], ~ranked.positive),
     ):
-        own, weight = influence[chosen], weights[chosen]
-        variance += _mean_variance(own, weight, float(np.average(own, weights=weight)))
+        values, weight = influence[chosen], weights[chosen]
+        variance += _mean_variance(values, weight, float(np.average(values, weights=weight)))
     return variance
 
 

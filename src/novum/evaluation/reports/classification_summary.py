@@ -163,8 +163,8 @@ def _of_tables(
         table = np.zeros((len(judged.pair.classes), len(point.action_names)))
         np.add.at(table, (judged.pair.true, judged.actions), weight)
         names = (("costs", "bayes_risk"), ("costs", "normalized_bayes_risk"))
-        found = draws(partial(risks_of_counts, point=point), table)
-        values.update(zip(names, found, strict=True))
+        risks = draws(partial(risks_of_counts, point=point), table)
+        values.update(zip(names, risks, strict=True))
     return values
 
 
