@@ -313,6 +313,7 @@ class TextFeatures(TransformerMixin, Learner):
             and self.vocabulary_.shape == self.idf_.shape == (self.starts_[-1],)
             and (self.text_columns_ >= 0).all()
             and (self.text_columns_ < self.schema_.n_columns).all()
+            and (self.others_ is None or hasattr(self.others_, "transform"))
         )
         if not fits:
             raise ModelFileError("The parts of these features of texts do not fit each other.")

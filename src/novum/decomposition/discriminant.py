@@ -111,6 +111,7 @@ class DiscriminantProjection(
     shrinkage: str | float | None = parameter({"auto"}, default=None, at_least=0, at_most=1)
     priors: ArrayLike | None = parameter("array-like", default=None)
 
+    n_components_: int = fitted()
     statistics_: ClassScatter = fitted()
     schema_: Schema = fitted()
     certificate_: Certificate = fitted()

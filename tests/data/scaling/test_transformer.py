@@ -351,3 +351,12 @@ def test_damaged_models_are_refused(tmp_path: Path) -> None:
         save(model, tmp_path / "model.novum")
         with pytest.raises(ModelFileError, match="numeric columns"):
             load(tmp_path / "model.novum")
+
+
+@pytest.mark.parametrize("change", [lambda s: s[:-1], lambda s: s + 0j])
+def test_a_scale_of_a_file_fits_its_columns(change: Any, tmp_path: Path) -> None:
+    model = StandardScaler().fit([[1.0, 2.0], [3.0, 5.0]])
+    model.scale_ = change(model.scale_)
+    save(model, tmp_path / "model.novum")
+    with pytest.raises(ModelFileError, match="numeric columns"):
+        load(tmp_path / "model.novum")

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from novum.bayes import GaussianNB
 from novum.core import WorkingPoint
-from novum.core.errors import InputError
+from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Case, Check
 from novum.core.learners.contracts import check_name, estimator_checks
 from novum.evaluation.calibration.tuned_threshold import TunedThresholdClassifierCV
@@ -199,3 +199,10 @@ def test_predictions_decide_as_the_curve_does(least: int) -> None:
     ).fit(X, y)
     assert model.best_score_ == 1.0
     assert model.score(X, y) == 1.0
+
+
+def test_the_positive_class_of_a_file_is_one_of_two() -> None:
+    model = TunedThresholdClassifierCV(GaussianNB(), cv=2, thresholds=5).fit(*classes())
+    model._positive = 2
+    with pytest.raises(ModelFileError, match="positive class"):
+        model._check_state()

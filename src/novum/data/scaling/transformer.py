@@ -214,7 +214,10 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
     def _check_state(self) -> None:
         """Refuses a loaded scaling whose parts do not fit together."""
         count = self.schema_.numeric.size
-        if self._has_scale().shape != (count,):
+        # What a scaling does not have, or does not use, is None.
+        parts = [getattr(self, name, None) for name in ("mean_", "scale_", "data_min_")]
+        shapes = {self._has_scale().shape, *(part.shape for part in parts if part is not None)}
+        if shapes != {(count,)} or any(map(np.iscomplexobj, parts)):
             raise ModelFileError(f"The scaling does not have the {count} numeric columns it says.")
 
 

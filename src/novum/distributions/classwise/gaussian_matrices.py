@@ -292,8 +292,8 @@ class MatrixDensities:
         if A.shape != self.matrices.shape or log_det.shape != (len(A),):
             raise ValueError(f"roots of shape {A.shape} for matrices of {self.matrices.shape}")
         parts = (self.location, self.matrices, A, log_det)
-        if not all(np.isfinite(part).all() for part in parts):
-            raise ValueError("locations and matrices must be finite")
+        if not all(np.isrealobj(part) and np.isfinite(part).all() for part in parts):
+            raise ValueError("locations and matrices must be finite numbers")
 
     # Sampling
 

@@ -321,7 +321,8 @@ class BoostingModel(LevelGrowth, CallbackSupport, ContributingTrees, Learner):
         for forest in self.forests_:
             check_forest(forest)
         sizes = {forest.n_trees for forest in self.forests_}
-        if len(sizes) != 1 or len(self.starts_) != len(self.forests_):
+        n_losses, n_forests = len(self.losses_), len(self.forests_)
+        if len(sizes) != 1 or len(self.starts_) != n_forests or n_losses not in (1, n_forests):
             raise InputError("The trees of this model do not belong together; the file is damaged.")
 
 

@@ -23,7 +23,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from novum.core.decisions import WorkingPoint
-from novum.core.errors import InputError
+from novum.core.errors import InputError, ModelFileError
 from novum.core.learners import Learner, Verdict, count, fitted, parameter, share
 from novum.core.runtime import fit_context, fitted_model, fitting, run_tasks
 from novum.core.tables import TrainingRows, rows_of
@@ -148,6 +148,11 @@ class TunedThresholdClassifierCV(ThresholdClassifier):
         if self.point is not None:
             reached = ~at_least(self.best_threshold_, scores)
         return labels_at(reached, np.asarray(self.classes_), self._positive)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self._positive not in (0, 1):
+            raise ModelFileError("The positive class of the model is none of its two.")
 
     # Steps of a fit
 

@@ -412,6 +412,7 @@ def _sizes_fit(forest: Forest) -> bool:
         and all(getattr(forest, name).shape in ((n,), (0,)) for name in _OPTIONAL)
         and forest.step.ndim == forest.weight.ndim == forest.level_branch.ndim == 1
         and forest.value.ndim == 2
+        and forest.n_values > 0
         and (forest.classes is None or forest.n_values == sum(map(len, forest.classes)))
         and bool(np.isfinite(forest.value).all())
     )
