@@ -17,7 +17,7 @@ from scipy import optimize
 from novum.core.errors import InputError
 from novum.core.learners import Verdict
 from novum.core.runtime import Progress
-from novum.core.sums import ObjectiveFallError, StopRule, SumProblem, fit_sums
+from novum.core.sums import ObjectiveFallError, StopRule, fit_sums
 from novum.numerics import Floats, SquaredExtrapolation
 from tests.core.sum_learners import (
     Lloyd,
@@ -384,34 +384,6 @@ def test_impossible_objectives_and_arguments_are_errors() -> None:
         fit_sums(NeverANumber(), in_memory(data))
     with pytest.raises(InputError, match="n_init must be at least 1, got 0"):
         fit_sums(LogisticSlope(), in_memory(data), n_init=0)
-
-
-@pytest.mark.parametrize("step", [1, 3])
-def test_a_fall_without_end_is_a_fall(step: int) -> None:
-    class Cliff(SumProblem[int, Floats]):
-        objective_name, direction = "likelihood", "maximize"
-
-        def start(self, rng: np.random.Generator) -> int:
-            del rng
-            return 0
-
-        def step(self, params: int, chunk: Floats) -> Floats:
-            del params
-            return chunk
-
-        def objective(self, params: int, statistics: Floats) -> float:
-            return -math.inf if params >= step else -float(statistics.sum()) / (1 + params)
-
-        def update(self, params: int, statistics: Floats) -> int:
-            del statistics
-            return params + 1
-
-    total = in_memory(np.array([2.0, 3.0]))
-    with pytest.raises(ObjectiveFallError, match="worse by inf"):
-        fit_sums(Cliff(), total)
-    kept = fit_sums(Cliff(), total, on_fall="record", stop=StopRule(max_iter=5))
-    assert kept.certificate.details["largest_fall"] == math.inf
-    assert (kept.params, kept.value) == (step - 1, -5.0 / step)
 
 
 def test_where_no_step_is_short_enough_the_fit_says_that_it_stalled() -> None:

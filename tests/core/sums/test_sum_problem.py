@@ -1,12 +1,15 @@
 """Stop rules: values that refuse nonsense; problems: optional answers default to 'not offered'."""
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 from novum.core.errors import InputError
-from novum.core.sums import StopRule, SumProblem
+from novum.core.sums import ObjectiveFallError, StopRule, SumProblem, fit_sums
+from novum.numerics import Floats
+from tests.core.sum_learners import in_memory
 
 
 @pytest.mark.parametrize(
@@ -65,3 +68,31 @@ def test_a_problem_without_its_four_methods_cannot_be_made() -> None:
 
     with pytest.raises(TypeError, match="abstract"):
         Unfinished()  # type: ignore[abstract]
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_fall_without_end_is_a_fall(step: int) -> None:
+    class Cliff(SumProblem[int, Floats]):
+        objective_name, direction = "likelihood", "maximize"
+
+        def start(self, rng: np.random.Generator) -> int:
+            del rng
+            return 0
+
+        def step(self, params: int, chunk: Floats) -> Floats:
+            del params
+            return chunk
+
+        def objective(self, params: int, statistics: Floats) -> float:
+            return -math.inf if params >= step else -float(statistics.sum()) / (1 + params)
+
+        def update(self, params: int, statistics: Floats) -> int:
+            del statistics
+            return params + 1
+
+    total = in_memory(np.array([2.0, 3.0]))
+    with pytest.raises(ObjectiveFallError, match="worse by inf"):
+        fit_sums(Cliff(), total)
+    kept = fit_sums(Cliff(), total, on_fall="record", stop=StopRule(max_iter=5))
+    assert kept.certificate.details["largest_fall"] == math.inf
+    assert (kept.params, kept.value) == (step - 1, -5.0 / step)

@@ -326,6 +326,7 @@ def test_weights_of_every_container(weight: Any) -> None:
 
 def test_one_weight_is_for_all_rows_and_none_for_no_weights() -> None:
     assert check(rows(2), None, 3).weight.tolist() == [3.0, 3.0]  # type: ignore[union-attr]
+    assert check(rows(2), None, 1e150).weight.tolist() == [1e150, 1e150]  # type: ignore[union-attr]
     assert check(rows(2)).weight is None
 
 
@@ -346,18 +347,13 @@ def test_one_weight_is_for_all_rows_and_none_for_no_weights() -> None:
         ([[1], [2], [3]], r"sample_weight has shape \(3, 1\), but X has 3 rows"),
         (["a", "b", "c"], r"sample_weight holds .*'a'.*which is no number"),
         ([1, 2, "c"], r"sample_weight holds .*no number"),
-        ([1, 2e300, 1e300], r"reach 2e\+300 at row 1, .*Divide all weights by a power of ten"),
-        ([1.5e308] * 3, r"reach 1\.5e\+308 at row 0"),
+        ([1, 1.5e308, 1e308], r"reach 1.5e\+308 at row 1, .*Divide all weights by a power of ten"),
         ([1j, 2, 3], r"sample_weight holds .*no number"),
     ],
 )
 def test_impossible_weights_are_named(weight: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         check(rows(3), Y, weight)
-
-
-def test_large_weights_whose_squares_are_numbers_stay_as_they_are() -> None:
-    assert check(rows(3), Y, [1e150, 2e150, 3.0]).weight.tolist() == [1e150, 2e150, 3.0]  # type: ignore[union-attr]
 
 
 def same(a: Sample, b: Sample) -> None:
