@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from novum.core.errors import InputError
+from novum.core import load, save
+from novum.core.errors import InputError, ModelFileError
 from novum.core.learners.contracts import Case, check_name, estimator_checks
 from novum.core.sums import sum_blocks
 from novum.mixture import GaussianMixture, MixedMixture, choose_components
@@ -188,3 +189,11 @@ def test_refusals() -> None:
         MixedMixture(9).fit(table(5, missing=0.0))
     with pytest.raises(InputError, match="'height' has no present cell"):
         MixedMixture(1).fit(table(9).assign(height=np.nan))
+
+
+def test_variances_of_a_file_fit_the_means(tmp_path: Path) -> None:
+    model = MixedMixture(2, random_state=0).fit(table(40))
+    model.variances_ = model.variances_.ravel()
+    save(model, tmp_path / "m.novum")
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        load(tmp_path / "m.novum")

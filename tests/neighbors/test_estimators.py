@@ -301,5 +301,19 @@ def test_targets_of_a_file_are_checked_before_they_are_used(
     model.fit(rng.normal(size=(30, 2)), np.arange(30) % 3)
     model.targets_ = targets
     save(model, tmp_path / "m.novum")
-    with pytest.raises(ModelFileError, match="The file has targets that are no"):
+    with pytest.raises(ModelFileError, match="targets"):
+        load(tmp_path / "m.novum")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("numbers_", np.zeros((9, 0))), ("numbers_", np.zeros(9)),
+     ("codes_", np.full((9, 1), 2**31 - 1)), ("codes_", np.zeros((9, 0), np.int32))],
+)  # fmt: skip
+def test_rows_of_a_file_fit_its_columns(name: str, value: Any, tmp_path: Path) -> None:
+    X = pd.DataFrame({"age": np.arange(9.0), "ward": list("aabbccabc")})
+    model = KNeighborsRegressor(2).fit(X, np.arange(9.0))
+    setattr(model, name, value)
+    save(model, tmp_path / "m.novum")
+    with pytest.raises(ModelFileError, match="do not fit its columns"):
         load(tmp_path / "m.novum")

@@ -278,7 +278,8 @@ def test_a_file_whose_parts_do_not_fit_is_refused() -> None:
      (SVDD, "expansion_", lambda c: c[:0]), (OneClassSVM, "expansion_", np.isnan),
      (SVR, "expansion_", lambda c: c * np.inf), (SVR, "intercept_", lambda b: b[:0]),
      (OneClassSVM, "offset_", lambda b: b * np.nan), (SVDD, "center_norm_", lambda b: b + 1e200),
-     (SVR, "support_", lambda s: s + 999), (SVR, "shape_fit_", lambda s: s[:1])],
+     (SVR, "support_", lambda s: s + 999), (SVR, "shape_fit_", lambda s: s[:1]),
+     (SVC, "n_support_", lambda c: c[:1]), (SVC, "n_support_", lambda c: c + 1)],
 )  # fmt: skip
 def test_files_with_changed_machines_are_refused(
     learner: Any, name: str, change: Any, tmp_path: Path

@@ -411,7 +411,8 @@ class MixedMixture(TableMixture):
         columns = [c for c in self.schema_.columns if c.kind is not Kind.NUMERIC]
         shapes = {c.name: (K, c.n_levels) for c in columns}
         known = {name: np.shape(part) for name, part in self.level_probabilities_.items()}
-        if sum(kinds) != p or shapes != known or np.shape(self.weights_) != (K,):
+        fits = np.shape(self.variances_) == (K, p) and np.shape(self.weights_) == (K,)
+        if sum(kinds) != p or shapes != known or not fits:
             raise InputError("Weights, laws and schema of this mixture do not fit together.")
 
 

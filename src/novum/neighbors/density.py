@@ -171,6 +171,8 @@ class KernelDensity(Learner, BaseEstimator):
     def _check_state(self) -> None:
         from novum.core.errors import ModelFileError
 
+        if self.numbers_.ndim != 2 or not self.numbers_.size or not 0 < self.bandwidth_ < 1e154:
+            raise ModelFileError("The file has no rows, or a bandwidth that is none.")
         if self.weights_ is not None and len(self.weights_) != len(self.numbers_):
             raise ModelFileError("The file has weights of another number of rows than it has rows.")
 

@@ -87,6 +87,12 @@ class NeighborsModel(Learner):
             raise ModelFileError(
                 f"The file has {sorted(sizes)} rows of numbers, levels and targets, which differ."
             )
+        if self.objects_ is None:
+            levels = [column.n_levels for column in self.schema_.categorical_columns]
+            shapes = self.numbers_.shape[1:], self.codes_.shape[1:]
+            columns = (len(self.schema_.numeric),), (len(levels),)
+            if shapes != columns or n == 0 or not (self.codes_ < np.maximum(levels, 1)).all():
+                raise ModelFileError("The rows of the file do not fit its columns.")
 
     @property
     def effective_metric_(self) -> str:

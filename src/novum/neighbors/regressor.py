@@ -32,7 +32,7 @@ class AveragingModel(RegressorMixin, TargetsOfNeighbors):
 
     def _check_state(self) -> None:
         super()._check_state()
-        if self.targets_.dtype != np.float64 or self.targets_.ndim != 2:
+        if self.targets_.dtype != np.float64 or self.targets_.ndim != 2 or not self.targets_.size:
             raise ModelFileError("The file has targets that are no table of numbers.")
 
     def _means(self, X: Any) -> Floats:

@@ -395,6 +395,11 @@ class SupportVectorClassifier(DecisionMixin, ClassifierMixin, ProgramMachine):
                 f"{n_members} machines with coefficients of shape {self.expansion_.shape} do not "
                 f"fit {K} classes"
             )
+        counts = self.n_support_
+        if counts.shape != (K,) or counts.dtype.kind != "i" or (counts < 0).any():
+            raise ModelFileError(f"The model does not count the support of {K} classes.")
+        if counts.sum() != len(self.support_) or np.iscomplexobj(self.intercepts_):
+            raise ModelFileError("The support and the intercepts of the model are of another one.")
 
 
 def _slack_of(
