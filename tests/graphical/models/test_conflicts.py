@@ -54,8 +54,13 @@ def test_what_an_approximate_engine_loses_is_not_called_impossible() -> None:
     steps = [
         Factor([[0.5, 0.5], [0.0, 1.0]], {f"s{i}": (0, 1), f"s{i + 1}": (0, 1)}) for i in range(n)
     ]
-    graph = FactorGraph([Factor([1.0, 0.0], {"s0": (0, 1)}), *steps])
+    chain = [Factor([1.0, 0.0], {"s0": (0, 1)}), *steps]
+    graph = FactorGraph(chain)
     seen = {f"s{i}": [0.1, 1.0] for i in range(1, n)} | {f"s{n}": [1.0, 0.0]}
-    assert graph.query("s5", likelihood=seen).values.tolist() == [1.0, 0.0]
+    for engine in (None, LoopyPropagation()):
+        found = graph.query("s5", likelihood=seen, engine=engine)
+        assert found.values.tolist() == [1.0, 0.0]
+    # With a cycle the messages of loopy propagation are no longer passed in logarithms.
+    cycle = FactorGraph([*chain, Factor([[1.0, 1.0]] * 2, {"s0": (0, 1), "s2": (0, 1)})])
     with pytest.raises(ImpossibleEvidence, match="evidence is possible, but"):
-        graph.query("s5", likelihood=seen, engine=LoopyPropagation())
+        cycle.query("s5", likelihood=seen, engine=LoopyPropagation(max_iter=2 * n))
