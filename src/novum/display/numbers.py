@@ -15,8 +15,8 @@ def number(value: float | None, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> number(1234567), number(0.123456), number(123456.7), number(-2e-7), number(None)
-    ('1,234,567', '0.1235', '123,457', '−2e-07', '–')
+    >>> number(1234567), number(0.123456), number(9999.7), number(-2e-7), number(None)
+    ('1,234,567', '0.1235', '10,000', '−2e-07', '–')
     """
     if value is None or math.isnan(value):
         return NOTHING
@@ -25,9 +25,9 @@ def number(value: float | None, digits: int = 4) -> str:
     # Adding zero takes the sign off a negative one.
     value += 0.0
     size = abs(value)
-    if size < 1e15 and (float(value).is_integer() or size >= 10**digits):
+    if size < 1e15 and (float(value).is_integer() or size >= 10 ** (digits - 1)):
         return _signed(f"{value:,.0f}")
-    return _signed(f"{value:.{digits}g}")
+    return _signed(f"{value:,.{digits}g}")
 
 
 def about(value: float | None, digits: int = 3) -> str:
@@ -108,13 +108,15 @@ def percent(share: float | None) -> str:
 
     Examples
     --------
-    >>> [percent(share).replace(_BLANK, " ") for share in (0.256, 0.0004, None)]
-    ['25.6 %', '< 0.1 %', '–']
+    >>> [percent(share).replace(_BLANK, " ") for share in (0.256, 0.0004, 0.9996, None)]
+    ['25.6 %', '< 0.1 %', '> 99.9 %', '–']
     """
     if share is None or not math.isfinite(share):
         return NOTHING
     if 0 < share < 0.001:
         return f"< 0.1{_BLANK}%"
+    if 0.9995 <= share < 1:
+        return f"> 99.9{_BLANK}%"
     return f"{100 * share:.1f}".removesuffix(".0") + f"{_BLANK}%"
 
 
