@@ -234,6 +234,7 @@ class FillMissing(ScalingTransformer):
             and self.filled_.shape == (n_columns,)
             and self._has_scale().all()
             and places.ndim == 1
+            and places.dtype.kind == "i"
             and ((places >= 0) & (places < n_columns)).all()
         )
         if not fits:

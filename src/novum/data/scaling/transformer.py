@@ -215,9 +215,9 @@ class ScalingTransformer(StatisticsMixin, OneToOneFeatureMixin, TransformerMixin
         """Refuses a loaded scaling whose parts do not fit together."""
         count = self.schema_.numeric.size
         # What a scaling does not have, or does not use, is None.
-        parts = [getattr(self, name, None) for name in ("mean_", "scale_", "data_min_")]
-        shapes = {self._has_scale().shape, *(part.shape for part in parts if part is not None)}
-        if shapes != {(count,)} or any(map(np.iscomplexobj, parts)):
+        named = [getattr(self, name, None) for name in ("mean_", "scale_", "data_min_")]
+        parts = [self._has_scale(), *(part for part in named if part is not None)]
+        if any(part.shape != (count,) or np.iscomplexobj(part) for part in parts):
             raise ModelFileError(f"The scaling does not have the {count} numeric columns it says.")
 
 
