@@ -262,8 +262,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         rows, medoids = self.counted_rows_, self.medoid_indices_
         shapes = [self.numbers_.shape, self.codes_.shape, rows.shape, medoids.shape]
         width = len(schema.numeric)
+        levels = [max(column.n_levels, 1) for column in schema.categorical_columns]
         fits = shapes == [(n, width), (n, schema.n_columns - width), (n,), (self.n_clusters,)]
-        if not (fits and (np.diff(rows) > 0).all() and np.isin(medoids, rows).all()):
+        fits = fits and (self.codes_ < levels).all() and (np.diff(rows) > 0).all()
+        if not (fits and np.isin(medoids, rows).all()):
             raise ModelFileError("The medoids of this model are not among the rows that it keeps.")
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Codes:
