@@ -492,10 +492,7 @@ def test_other_shapes_and_parts_are_refused() -> None:
         setattr(other, name, value)
         with pytest.raises(InputError, match=message):
             other._check_state()
-
-
-def test_a_loaded_tree_of_other_targets_is_refused() -> None:
-    model = DecisionTreeRegressor().fit([[1.0], [2.0]], [0.0, 1.0])
-    model.n_outputs_ = 2
+    of_numbers = DecisionTreeRegressor().fit([[1.0], [2.0]], [0.0, 1.0])
+    of_numbers.n_outputs_ = 2
     with pytest.raises(InputError, match="other targets"):
-        model._check_state()
+        of_numbers._check_state()

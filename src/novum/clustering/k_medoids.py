@@ -264,7 +264,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         width = len(schema.numeric)
         levels = [max(column.n_levels, 1) for column in schema.categorical_columns]
         fits = shapes == [(n, width), (n, schema.n_columns - width), (n,), (self.n_clusters,)]
-        fits = fits and (self.codes_ < levels).all() and (np.diff(rows) > 0).all()
+        fits = fits and bool((self.codes_ < levels).all() and (np.diff(rows) > 0).all())
         if not (fits and np.isin(medoids, rows).all()):
             raise ModelFileError("The medoids of this model are not among the rows that it keeps.")
 

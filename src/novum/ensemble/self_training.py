@@ -1,8 +1,7 @@
 """Learners that label rows for themselves: self-training, and co-training with several views.
 
-    repeat
-        fit to the rows that have a label by now
-        give every other row its likeliest class, if it is likely enough
+    repeat    fit to the rows that have a label by now
+              give every other row its likeliest class, if it is likely enough
 
 The rows that a round labels count as labelled in the next. How likely a class is, is calibrated:
 most learners are too sure of themselves, the more so the more of their own labels they learn from.
@@ -18,8 +17,7 @@ Co-training has a learner for each of several views of the columns. If a view al
 views err independently given the class, what one view is sure of teaches the others.
 
 References: Yarowsky, "Unsupervised word sense disambiguation rivaling supervised methods", 1995;
-Blum and Mitchell, "Combining labeled and unlabeled data with co-training", 1998.
-"""
+Blum and Mitchell, "Combining labeled and unlabeled data with co-training", 1998."""
 
 from __future__ import annotations
 
