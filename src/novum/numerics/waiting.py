@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import atexit
 import contextvars
+import math
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
@@ -27,18 +29,20 @@ _calls: WeakSet[threading.Thread] = WeakSet()
 _LONGEST_WAIT = 0.1
 
 
-def wait_for(function: Callable[..., Result], *arguments: Any) -> Result:
+def wait_for(function: Callable[..., Result], *arguments: Any, seconds: float = math.inf) -> Result:
     """`function(*arguments)`, which the main thread leaves as soon as Ctrl-C is pressed.
 
-    In other threads, which Ctrl-C does not reach, it is a plain call. The function must not change
-    what somebody uses who caught the interrupt: until it ends, it goes on.
+    After `seconds` it is left, too, by a `TimeoutError`. In other threads, which Ctrl-C does not
+    reach, it is a plain call unless there is such a limit. The function must not change what
+    somebody uses who caught the interrupt: until it ends, it goes on.
 
     Examples
     --------
     >>> wait_for(divmod, 7, 2)
     (3, 1)
     """
-    if threading.current_thread() is not threading.main_thread():
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main and seconds == math.inf:
         return function(*arguments)
     results: list[Result] = []
     errors: list[BaseException] = []
@@ -58,8 +62,10 @@ def wait_for(function: Callable[..., Result], *arguments: Any) -> Result:
     thread = threading.Thread(target=run, name="novum call", daemon=True)
     _calls.add(thread)
     thread.start()
-    while not over.wait(_LONGEST_WAIT):
-        pass
+    end = time.monotonic() + seconds
+    while not over.wait(min(_LONGEST_WAIT, max(seconds, 0.0))):
+        if time.monotonic() >= end:
+            raise TimeoutError
     if errors:
         raise errors.pop()
     return results.pop()

@@ -49,7 +49,7 @@ def test_a_budget_that_is_used_up_leaves_the_constant_answer(tmp_path: Path) -> 
 
 
 class Impatient:
-    """In place of `time_limit`: families are stopped, so many of them."""
+    """In place of `deadline`: families are stopped, so many of them."""
 
     def __init__(self, times: int) -> None:
         self.left = times
@@ -68,7 +68,7 @@ def test_a_family_that_was_stopped_goes_on_where_others_leave_time(
 ) -> None:
     rows, metric = rows_of(**labeled(60))
     plan = plan_of("tree", "naive_bayes")
-    monkeypatch.setattr(trials_module, "time_limit", Impatient(1))
+    monkeypatch.setattr(trials_module, "deadline", Impatient(1))
     told: list[str] = []
 
     class Told(Silent):
@@ -86,7 +86,7 @@ def test_a_family_that_is_stopped_twice_is_left_out(
 ) -> None:
     rows, metric = rows_of(**labeled(60))
     plan = plan_of("tree")
-    monkeypatch.setattr(trials_module, "time_limit", Impatient(2))
+    monkeypatch.setattr(trials_module, "deadline", Impatient(2))
     found = run_trials(plan, rows, metric, tmp_path, clock=Clock(1000.0))
     assert "was stopped" in found.stopped["tree"]
     assert "tree" not in found.runs
@@ -103,7 +103,7 @@ def test_without_a_budget_nothing_is_limited(
         yield
 
     rows, metric = rows_of(**labeled(60))
-    monkeypatch.setattr(trials_module, "time_limit", heard)
+    monkeypatch.setattr(trials_module, "deadline", heard)
     run_trials(plan_of("constant", "tree"), rows, metric, tmp_path)
     assert limits == [math.inf, math.inf]
 

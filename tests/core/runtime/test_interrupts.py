@@ -16,9 +16,13 @@ from novum.core.runtime import (
     OutOfTime,
     Pacer,
     announce_long_call,
+    check_cancelled,
+    deadline,
     interrupts,
+    is_late,
     long_call,
-    time_limit,
+    run_tasks,
+    seconds_left,
     time_sliced,
 )
 from novum.core.runtime.interrupts import estimated_seconds
@@ -196,67 +200,65 @@ def test_estimates_grow_with_the_work() -> None:
     assert estimated_seconds(2e12) == 2 * estimated_seconds(1e12)
 
 
-# --- Limits of time -------------------------------------------------------------------------------
+# --- Ends -----------------------------------------------------------------------------------------
 
 
-def test_a_limit_ends_the_block_and_only_the_block() -> None:
-    with pytest.raises(OutOfTime), time_limit(0.02):
-        time.sleep(20)
-    with time_limit(0.05):
-        pass
-    time.sleep(0.1)
+def test_the_earlier_of_two_deadlines_holds_and_ends_with_its_block() -> None:
+    assert seconds_left() == math.inf
+    with deadline(100.0):
+        assert 99 < seconds_left() <= 100
+        with deadline(1000.0):
+            assert seconds_left() <= 100
+        with deadline(-1.0):
+            assert is_late()
+            with pytest.raises(OutOfTime):
+                check_cancelled()
+        check_cancelled()
+    assert seconds_left() == math.inf
+    assert not is_late()
 
 
-def test_the_inner_of_two_limits_ends_first_and_the_outer_goes_on() -> None:
-    ended = []
-
-    def work() -> None:
-        with pytest.raises(OutOfTime), time_limit(0.02):
-            time.sleep(20)
-        ended.append("inner")
-        time.sleep(20)
-
-    with pytest.raises(OutOfTime), time_limit(0.3):
-        work()
-    assert ended == ["inner"]
+def test_slices_before_a_deadline_take_half_of_what_is_left() -> None:
+    now, pacer = 0.0, Pacer(target=100.0)
+    pacer.blocks = 1000
+    with deadline(10.0):
+        bounds = iter(time_sliced(10**6, pacer=pacer, clock=lambda: now))
+        start, stop = next(bounds)
+    # Of slices of 100 seconds those of 5 are a twentieth.
+    assert 40 <= stop - start <= 50
 
 
-def test_an_interrupt_that_is_swallowed_comes_again() -> None:
-    swallowed = []
+def test_deadlines_reach_every_thread_of_the_tasks_and_no_other() -> None:
+    late = []
 
-    def work() -> None:
-        try:
-            time.sleep(20)
-        except OutOfTime as end:
-            swallowed.append(end)
-        time.sleep(20)
+    def endless(_: int) -> None:
+        while True:
+            check_cancelled()
+            time.sleep(1e-3)
 
-    with pytest.raises(OutOfTime), time_limit(0.02):
-        work()
-    assert len(swallowed) == 1
-
-
-def test_the_timer_of_somebody_else_is_left_as_it_was() -> None:
-    handler, timer = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
-    with time_limit(5.0):
-        pass
-    assert signal.getsignal(signal.SIGALRM) is handler
-    left = signal.getitimer(signal.ITIMER_REAL)[0]
-    assert (left == 0) == (timer[0] == 0)
-    assert timer[0] - 5 < left <= timer[0]
+    for jobs in (1, 3):
+        with pytest.raises(OutOfTime), deadline(0.05):
+            run_tasks(endless, range(4), n_jobs=jobs)
+    with deadline(0.0):
+        thread = threading.Thread(target=lambda: late.append(is_late()))
+        thread.start()
+        thread.join()
+    assert late == [False]
 
 
-def test_other_threads_and_endless_limits_run_to_the_end() -> None:
-    done = []
+def test_a_long_call_is_left_at_the_deadline() -> None:
+    over = threading.Event()
+    for in_thread in (False, True):
+        ended: list[bool] = []
 
-    def work() -> None:
-        with time_limit(0.01):
-            time.sleep(0.05)
-            done.append(True)
+        def work(ended: list[bool] = ended) -> None:
+            with pytest.raises(OutOfTime), deadline(0.05):
+                long_call(lambda: over.wait(20), 1e12, "a wait", note=lambda _: None)
+            ended.append(True)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    with time_limit(math.inf):
-        done.append(True)
-    assert done == [True, True]
+        thread = threading.Thread(target=work)
+        (thread.start if in_thread else work)()
+        if in_thread:
+            thread.join()
+        assert ended == [True]
+    over.set()

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from novum.apps.job.record import DataRecord, Finding, TaskRecord
-from novum.core.runtime import time_limit
+from novum.core.runtime import deadline
 
 JUDGING, DRAWING = "judging the chosen model", "drawing the report"
 END_OF_TRIALS, END_OF_FITS, END_OF_JUDGMENT = 0.65, 0.8, 0.93
@@ -102,6 +102,6 @@ class Clock:
 
     @contextmanager
     def within(self, share: float) -> Iterator[None]:
-        """Raises `OutOfTime` in a block that lasts until this share of the budget is used."""
-        with time_limit(max(self.until(share), LEAST_SECONDS)):
+        """Fits of the block end when this share of the budget is used, or raise `OutOfTime`."""
+        with deadline(max(self.until(share), LEAST_SECONDS)):
             yield

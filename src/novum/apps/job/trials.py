@@ -28,7 +28,7 @@ from novum.apps.job.families import family
 from novum.apps.job.planning import CONSTANT, PLANNED, STACK, STACK_MEMBERS
 from novum.apps.job.record import OF_NUMBERS, PlannedTrial, PlanRecord
 from novum.apps.job.table.task import PLAIN, Rows, SpecialColumns, Task
-from novum.core.runtime import OutOfTime, Progress, run_tasks, time_limit
+from novum.core.runtime import OutOfTime, Progress, deadline, run_tasks
 from novum.evaluation import (
     FoldRun,
     GridSearchCV,
@@ -184,7 +184,7 @@ def run_trials(
             continue
         folds = _folds(clock, len(splits))
         try:
-            with heard.remembered(folder / f"{trial.family}.warnings.json"), time_limit(seconds):
+            with heard.remembered(folder / f"{trial.family}.warnings.json"), deadline(seconds):
                 if trial.family == STACK:
                     stacked, runs[STACK] = _run_stacks(
                         plan, rows, splits, metric, folder, runs, n_jobs, folds

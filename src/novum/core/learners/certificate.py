@@ -332,7 +332,8 @@ def _local(certificate: Certificate) -> str:
 def _stopped(certificate: Certificate) -> str:
     steps = "" if certificate.iterations is None else f" after {certificate.iterations} iterations"
     known = _evidence(certificate)
-    return f"stopped early{steps}" + (f": {known}" if known else "; no bound is known")
+    by = ", by the deadline" if certificate.details.get("stopped_by") == "deadline" else ""
+    return f"stopped early{by}{steps}" + (f": {known}" if known else "; no bound is known")
 
 
 _SENTENCES = {
@@ -348,6 +349,7 @@ _GENERAL_ADVICE = "Raise max_iter or loosen tol."
 _ADVICE = {
     "precision": "No progress is possible in double precision; scale the columns or loosen tol.",
     "max_seconds": "Raise max_seconds or loosen tol.",
+    "deadline": "Give it more time, or loosen tol.",
     "interrupt": "It was interrupted; fit again to continue to the optimum.",
     "no_gain": "Rows are left on the wrong side and passes gain no more: classes may overlap. Use "
     "LogisticRegression or LinearSVC, whose objectives have an optimum then.",

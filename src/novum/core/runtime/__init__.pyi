@@ -1,11 +1,16 @@
 from novum.core.runtime.cluster import dask_library, is_dask, partitions_of, sum_on_cluster
 from novum.core.runtime.fit_guard import fit_context, fitted_model, fitting
 from novum.core.runtime.interrupts import (
+    Cancelled,
     OutOfTime,
     Pacer,
     announce_long_call,
+    check_cancelled,
+    deadline,
+    is_late,
     long_call,
-    time_limit,
+    seconds_left,
+    stops_at_deadline,
     time_sliced,
 )
 from novum.core.runtime.memory import (
@@ -17,7 +22,7 @@ from novum.core.runtime.memory import (
     is_stated,
     memory_limit,
 )
-from novum.core.runtime.parallel import Cancelled, check_cancelled, effective_jobs, run_tasks
+from novum.core.runtime.parallel import effective_jobs, run_tasks
 from novum.core.runtime.progress import SILENT, CallbackSupport, Progress, track, with_callbacks
 from novum.core.runtime.randomness import (
     RandomSource,
@@ -45,12 +50,14 @@ __all__ = [
     "check_cancelled",
     "check_memory",
     "dask_library",
+    "deadline",
     "effective_jobs",
     "fit_context",
     "fitted_model",
     "fitting",
     "format_bytes",
     "is_dask",
+    "is_late",
     "is_stated",
     "kept_float",
     "key_words",
@@ -59,12 +66,13 @@ __all__ = [
     "partitions_of",
     "round_attributes",
     "run_tasks",
+    "seconds_left",
     "seed",
     "seed_sequence",
+    "stops_at_deadline",
     "stream",
     "streams",
     "sum_on_cluster",
-    "time_limit",
     "time_sliced",
     "track",
     "with_callbacks",

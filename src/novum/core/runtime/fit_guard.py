@@ -23,6 +23,7 @@ from sklearn import get_config, set_config
 from sklearn.utils.validation import _is_fitted
 
 from novum.core.learners import Stopwatch
+from novum.core.runtime.interrupts import own_deadline
 from novum.numerics import one_blas_thread
 
 try:
@@ -49,7 +50,7 @@ def fitting(estimator: Any) -> Iterator[Stopwatch]:
     """
     before = dict(vars(estimator))
     try:
-        with one_blas_thread():
+        with one_blas_thread(), own_deadline():
             yield Stopwatch()
     except BaseException:
         vars(estimator).clear()

@@ -9,13 +9,14 @@ same bits however fast the machine is.
 A single LAPACK call is one such piece of work that cannot be sliced. `long_call` says before how
 long it will take, and lets another thread make it, so that Ctrl-C ends the wait for it.
 
-What Ctrl-C can end, a clock can end: `time_limit` raises `OutOfTime` in the same places.
+What Ctrl-C can end, a clock can end: inside of `deadline` work that is useful before its end stops
+there with what it has, and all other work raises `OutOfTime`, in any thread.
 """
 
 from __future__ import annotations
 
+import contextvars
 import math
-import signal
 import sys
 import threading
 import time
@@ -103,13 +104,17 @@ def time_sliced(
     pacer = Pacer() if pacer is None else pacer
     start = 0
     while start < n_items:
-        taken = pacer.blocks
+        check_cancelled()
+        # A slice before a deadline takes at most half of the time that is left.
+        left = seconds_left()
+        haste = min(1.0, left / (2 * pacer.target)) if left > 0 else 1.0
+        taken = max(1, int(pacer.blocks * haste))
         stop = min(n_items, start + taken * block)
         began = clock()
         yield start, stop
         # A last slice that is not full says little about the time of a full one.
         if stop - start == taken * block:
-            pacer.record(clock() - began)
+            pacer.record((clock() - began) * pacer.blocks / taken)
         start = stop
 
 
@@ -156,7 +161,12 @@ def long_call(
     """
     seconds = estimated_seconds(flops)
     announce_long_call(seconds, what, note=note)
-    return wait_for(function) if seconds >= WAITED_SECONDS else function()
+    if seconds < WAITED_SECONDS:
+        return function()
+    try:
+        return wait_for(function, seconds=seconds_left())
+    except TimeoutError:
+        raise OutOfTime from None
 
 
 def announce_long_call(
@@ -204,62 +214,102 @@ def on_terminal() -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
-# --- Limits of time -------------------------------------------------------------------------------
+# --- Ends ----------------------------------------------------------------------------------------
+
+
+class Cancelled(Exception):  # noqa: N818  (an outcome, not a fault)
+    """Raised inside a task whose caller was interrupted; never reaches the caller."""
 
 
 class OutOfTime(KeyboardInterrupt):
-    """The time that a block of `time_limit` may take is over; raised wherever Ctrl-C would be."""
+    """The deadline came before there was anything of use; raised wherever Ctrl-C would be."""
+
+
+_stop: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar(
+    "novum_stop", default=None
+)
+_end: contextvars.ContextVar[float] = contextvars.ContextVar("novum_deadline", default=math.inf)
+_is_kept: contextvars.ContextVar[bool] = contextvars.ContextVar("novum_is_kept", default=False)
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Ends the block by `OutOfTime` if it takes longer, wherever Ctrl-C would be answered.
+def deadline(seconds: float) -> Iterator[None]:
+    """Fits inside of the block end after so many seconds, with what they have by then.
 
-    A signal of the system's timer interrupts the main thread. In other threads, and where a system
-    has no such timer, the block runs to its end. Limits may be nested, and the timer of somebody
-    else goes on afterwards.
+    Whatever works in rounds, passes or trees looks at the clock between them; its certificate says
+    *stopped early*, and `details["stopped_by"]` is "deadline". What has no use before its end
+    raises `OutOfTime` and leaves no trace. Deadlines may be nested: the earlier one holds. They
+    reach all threads of the fits, and none but them.
 
     Parameters
     ----------
     seconds : float
-        May be infinite; nothing or less ends the block at once.
+        May be infinite; nothing or less ends fits at once.
 
     Examples
     --------
-    >>> try:
-    ...     with time_limit(0.01):
-    ...         time.sleep(10)
-    ... except OutOfTime:
-    ...     print("after a moment")
-    after a moment
+    >>> with deadline(0.0):
+    ...     is_late()
+    True
+    >>> is_late()
+    False
     """
-    is_main = threading.current_thread() is threading.main_thread()
-    if not math.isfinite(seconds) or not is_main or not hasattr(signal, "setitimer"):
-        yield
-        return
-    inside = True
-
-    def end(_signal: int, _frame: object) -> None:
-        if inside:
-            raise OutOfTime
-
-    began = time.monotonic()
-    handler = signal.signal(signal.SIGALRM, end)
-    # Again every second: code that is called back from C may have to ignore an exception.
-    outer, interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6), 1.0)
-    sklearn = sys.modules.get("sklearn")
-    settings = sklearn.get_config() if sklearn else {}
+    token = _end.set(min(_end.get(), time.monotonic() + seconds))
     try:
         yield
-    except OutOfTime:
-        # Learners of others, too, may have been about to put scikit-learn's settings back.
-        if sklearn:
-            sklearn.set_config(**settings)
-        raise
     finally:
-        inside = False
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, handler)
-        if outer > 0:
-            left = max(outer - (time.monotonic() - began), 1e-6)
-            signal.setitimer(signal.ITIMER_REAL, left, interval)
+        _end.reset(token)
+
+
+def seconds_left() -> float:
+    """Seconds until the deadline, infinite without one."""
+    end = _end.get()
+    return end if end == math.inf else end - time.monotonic()
+
+
+def is_late() -> bool:
+    """Whether the deadline has come; without one nobody looks at a clock."""
+    end = _end.get()
+    return end != math.inf and time.monotonic() >= end
+
+
+def stops_at_deadline() -> bool:
+    """Whether the deadline has come, for a driver that then ends with what it has.
+
+    What is left of the fit is no longer interrupted by the deadline, and the rounds of further
+    drivers end after the first.
+    """
+    late = is_late()
+    if late:
+        _is_kept.set(True)
+    return late
+
+
+@contextmanager
+def own_deadline() -> Iterator[None]:
+    """A fit, whose driver may end it at the deadline with what there is."""
+    token = _is_kept.set(_is_kept.get())
+    try:
+        yield
+    finally:
+        _is_kept.reset(token)
+
+
+def check_cancelled() -> None:
+    """Ends this task if its caller was interrupted, or its deadline has come.
+
+    Long work calls it every 200 ms or so. Where neither tasks nor a deadline are at work it does
+    nothing: Ctrl-C arrives as `KeyboardInterrupt`.
+    """
+    stop = _stop.get()
+    if stop is not None and stop.is_set():
+        raise Cancelled
+    if is_late() and not _is_kept.get():
+        raise OutOfTime
+
+
+def stops_with(event: threading.Event) -> contextvars.Context:
+    """The caller's context, in which work ends once the event is set."""
+    context = contextvars.copy_context()
+    context.run(_stop.set, event)
+    return context

@@ -21,15 +21,12 @@ from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
 from novum.core.errors import InputError
+from novum.core.runtime.interrupts import Cancelled, OutOfTime, check_cancelled, stops_with
 from novum.core.tables import said_once
 from novum.numerics import one_blas_thread
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-
-
-class Cancelled(Exception):  # noqa: N818  (an outcome, not a fault)
-    """Raised inside a task whose caller was interrupted; never reaches the caller."""
 
 
 # --- Tasks ----------------------------------------------------------------------------------------
@@ -102,21 +99,6 @@ def run_tasks(
         return _run_in_threads(function, tasks, n_jobs, verbose)
 
 
-def check_cancelled() -> None:
-    """End this task if its caller was interrupted; long tasks call it every 200 ms or so.
-
-    Outside of `run_tasks` it does nothing: there Ctrl-C arrives as `KeyboardInterrupt`.
-    """
-    stop = _stop.get()
-    if stop is not None and stop.is_set():
-        raise Cancelled
-
-
-_stop: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar(
-    "novum_stop", default=None
-)
-
-
 def _run_in_threads(
     function: Callable[[Task], Result], tasks: Iterable[Task], n_jobs: int | None, verbose: int
 ) -> list[Result]:
@@ -125,14 +107,18 @@ def _run_in_threads(
     stop = threading.Event()
     config = get_config()
     # Of the caller: joblib may draw tasks in threads of its own, which know none of its variables.
-    mine = contextvars.copy_context()
-    mine.run(_stop.set, stop)
+    mine = stops_with(stop)
 
     def run(context: contextvars.Context, task: Task) -> Result:
         if stop.is_set():
             raise Cancelled
-        with config_context(**config):
-            return context.run(function, task)
+        try:
+            with config_context(**config):
+                return context.run(function, task)
+        except OutOfTime:
+            # A pool loses threads that end by anything but an `Exception`.
+            stop.set()
+            raise Cancelled from None
 
     def calls() -> Iterator[Any]:
         for task in tasks:
@@ -142,6 +128,9 @@ def _run_in_threads(
     try:
         pool = joblib.Parallel(n_jobs=n_jobs, require="sharedmem", verbose=verbose)
         return list(pool(calls()))
+    except Cancelled:
+        check_cancelled()
+        raise
     except BaseException:
         stop.set()
         raise

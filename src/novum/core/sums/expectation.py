@@ -8,8 +8,8 @@ A learner says these three things in a `SumProblem`; where the sum is computed (
 stream, a file, a cluster) is the business of the callable `total`. The driver does the rest once
 for all learners: it checks that the objective never falls (EM and Lloyd guarantee it, so a fall is
 a defect and not noise), shortens steps that a learner allows to shorten, extrapolates and falls
-back, restarts from independent random streams and keeps the best, stops by tolerance, count, time
-or Ctrl-C, and writes the certificate. It never touches the estimator.
+back, restarts from independent random streams and keeps the best, stops by tolerance, count, time,
+deadline or Ctrl-C, and writes the certificate. It never touches the estimator.
 
 The value returned belongs to the parameters returned: both come from the same pass.
 """
@@ -26,7 +26,16 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Stopwatch, Verdict
-from novum.core.runtime import SILENT, Progress, RandomSource, seed_sequence, stream
+from novum.core.runtime import (
+    SILENT,
+    OutOfTime,
+    Progress,
+    RandomSource,
+    is_late,
+    seed_sequence,
+    stops_at_deadline,
+    stream,
+)
 from novum.core.sums.sum_problem import Acceleration, ObjectiveFallError, P, S, StopRule, SumProblem
 
 # Objectives are sums over the rows; two ways to compute one agree to about this share of its size.
@@ -112,10 +121,13 @@ def fit_sums(
     )
 
     def restart(number: int) -> _Run[P, S] | None:
-        if number and rule.max_seconds is not None and clock.seconds >= rule.max_seconds:
+        if number and (is_late() or _is_spent(rule, clock)):
             return None
         run = make(number, None if acceleration is None else acceleration())
-        run.to_its_end(stream(root, number))
+        try:
+            run.to_its_end(stream(root, number))
+        except OutOfTime:
+            return None
         return run
 
     runs: list[_Run[P, S]] = []
@@ -123,17 +135,22 @@ def fit_sums(
     try:
         for run in map_restarts(restart, range(n_init)):
             if run is None:
-                cut = cut or "max_seconds"
+                cut = cut or ("deadline" if is_late() else "max_seconds")
                 continue
             runs.append(run)
-            if run.stopped_by in ("interrupt", "callback", "max_seconds"):
+            if run.stopped_by in ("interrupt", "callback", "max_seconds", "deadline"):
                 cut = run.stopped_by
             if cut in ("interrupt", "callback"):
                 break
-    except KeyboardInterrupt:
-        if on_interrupt != "keep" or not runs:
+    except KeyboardInterrupt as end:
+        is_over = isinstance(end, OutOfTime)
+        if not runs or not (is_over or on_interrupt == "keep"):
             raise
-        cut = "interrupt"
+        cut = "deadline" if is_over else "interrupt"
+    if not runs:
+        raise OutOfTime
+    # Restarts may have run in threads of their own.
+    stops_at_deadline()
     return _best(problem, rule, sorted(runs, key=lambda run: run.number), cut, clock.seconds)
 
 
@@ -185,6 +202,9 @@ class _Run(Generic[P, S]):
                 self.stopped_by = "gap"
             while not self.stopped_by:
                 self.stopped_by = self._limit() or self._advance()
+        except OutOfTime:
+            stops_at_deadline()
+            self.stopped_by = "deadline"
         except KeyboardInterrupt:
             if not self.keep:
                 raise
@@ -312,8 +332,9 @@ class _Run(Generic[P, S]):
     def _limit(self) -> str:
         if len(self.trace) > self.rule.max_iter:
             return "max_iter"
-        limit = self.rule.max_seconds
-        return "max_seconds" if limit is not None and self.clock.seconds >= limit else ""
+        if stops_at_deadline():
+            return "deadline"
+        return "max_seconds" if _is_spent(self.rule, self.clock) else ""
 
     def _gap_is_met(self) -> bool:
         if self.rule.gap_tol is None:
@@ -340,6 +361,10 @@ class _Run(Generic[P, S]):
             change, size = np.linalg.norm(after - before), np.linalg.norm(after)
             met.append(bool(change <= rule.parameter_tol * size))
         return bool(met) and all(met)
+
+
+def _is_spent(rule: StopRule, clock: Stopwatch) -> bool:
+    return rule.max_seconds is not None and clock.seconds >= rule.max_seconds
 
 
 # --- The certificate ------------------------------------------------------------------------------

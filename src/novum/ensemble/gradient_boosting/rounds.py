@@ -10,7 +10,7 @@ import numpy as np
 
 from novum.core.errors import InputError
 from novum.core.learners import Certificate, Verdict
-from novum.core.runtime import check_cancelled, seed_sequence, stream
+from novum.core.runtime import OutOfTime, check_cancelled, seed_sequence, stops_at_deadline, stream
 from novum.ensemble.adaboost_rounds import BestRound
 from novum.ensemble.gradient_boosting.growing import (
     BoostingTable,
@@ -139,12 +139,12 @@ class Rounds:
                     return "callback"
                 if is_still and self._is_settled():
                     return "no split"
-        except KeyboardInterrupt:
-            rounds = min(map(len, self.trees))
-            if not model.keep_interrupted or rounds == 0:
+        except KeyboardInterrupt as end:
+            rounds, is_over = min(map(len, self.trees)), isinstance(end, OutOfTime)
+            if rounds == 0 or not (is_over or model.keep_interrupted):
                 raise
             self.trees = [trees[:rounds] for trees in self.trees]
-            return "interrupt"
+            return "deadline" if stops_at_deadline() else "interrupt"
         return "n_estimators"
 
     def _drawn(self, number: int) -> Codes | None:
@@ -282,7 +282,7 @@ class Rounds:
         if model.subsample < 1.0:
             gained = [*gained[: self.n_earlier], *(gain for gain, _ in self.improvements[:kept])]
             model.oob_improvement_ = np.array(gained)
-        asked = stopped_by in ("callback", "interrupt")
+        asked = stopped_by in ("callback", "interrupt", "deadline")
         model.certificate_ = Certificate(
             objective=f"{type(self.losses[0]).__name__}, lowered one tree at a time",
             verdict=Verdict.STOPPED_EARLY if asked else Verdict.LOCAL,

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples
 
 from novum.core.errors import InputError
 from novum.core.learners import align_classes
-from novum.core.runtime import Cancelled, fitted_model
+from novum.core.runtime import Cancelled, check_cancelled, fitted_model
 from novum.core.tables import plain_target, rows_of
 from novum.evaluation.validation.split_checks import checked_labels
 from novum.evaluation.validation.splits import Splits
@@ -230,6 +230,8 @@ def judged_fold(
     began = time.perf_counter()
     try:
         fitted = fit()
+        # A model that the deadline has cut is no answer of this learner.
+        check_cancelled()
         seconds = time.perf_counter() - began + shared
         began = time.perf_counter()
         test = work.splits.test(number)

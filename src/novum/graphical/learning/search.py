@@ -193,7 +193,7 @@ def learn_structure(
         normal with a mean linear in its numeric parents given its discrete ones; discrete columns
         then have no numeric parents. With `BGe()` this is the default.
     on_interrupt : {"raise", "keep"}
-        Whether Ctrl-C, or a `time_limit`, gives up or returns the best graph so far.
+        Whether Ctrl-C, or a `deadline`, gives up or returns the best graph so far.
     verbose : bool
         Shows progress with the current score on a terminal.
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from novum.core.runtime import check_memory, long_call
+from novum.core.runtime import check_memory, is_late, long_call, stops_at_deadline
 from novum.linear.logistic.objective import Factor
 from novum.linear.sparse.columns import Columns
 from novum.linear.sparse.objective import Duality, Penalty, duality, may_be_active
@@ -207,8 +207,9 @@ class _Descent:
                 continue
             stuck = 0 if known.gap < 0.99 * best else stuck + 1
             best = min(best, known.gap)
-            if self.passes >= self.max_iter or stuck >= _STUCK:
+            if self.passes >= self.max_iter or stuck >= _STUCK or stops_at_deadline():
                 stopped_by = "max_iter" if self.passes >= self.max_iter else "precision"
+                stopped_by = "deadline" if is_late() else stopped_by
                 known = self._look(complete=True)
                 break
             if self.screening:
@@ -391,7 +392,7 @@ class Part:
         for _ in range(-(-rounds // at_once)):
             passes = self.descend(target, at_once)
             passed += abs(passes)
-            if passes > 0:
+            if passes > 0 or is_late():
                 break
             if k <= WIDEST_GRAM:
                 self.newton()
@@ -456,7 +457,7 @@ class Part:
                 G, as_argument(starts, np.int64), vectors, values, l1, l2, passes,
                 1e-3 * target, np.empty(widest), b, q,
             )  # fmt: skip
-            if move <= 1e-3 * target:
+            if move <= 1e-3 * target or is_late():
                 break
         self.b[order], self.q[order] = b, q
         return done * passes

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from novum.core.runtime import check_cancelled
+from novum.core.runtime import OutOfTime, check_cancelled, is_late
 from novum.numerics import Floats
-from novum.svm.solver.descent import OutOfTimeError
+from novum.svm.solver.descent import spent_time
 from novum.svm.solver.problem import Stopping
 
 
@@ -76,7 +76,8 @@ class Budget:
 
     def step(self) -> None:
         """Counts one iteration; ends it if the caller was interrupted."""
-        check_cancelled()
+        if not is_late():
+            check_cancelled()
         self.iterations += 1
 
     def restarted(self) -> Budget:
@@ -88,16 +89,17 @@ class Budget:
     @property
     def is_late(self) -> bool:
         """Whether no time is left."""
-        return self._deadline is not None and time.perf_counter() >= self._deadline
+        is_spent = self._deadline is not None and time.perf_counter() >= self._deadline
+        return is_spent or is_late()
 
     def check(self) -> None:
-        """Raise `OutOfTimeError` where no time is left."""
+        """Raise `OutOfTime` where no time is left."""
         if self.is_late:
-            raise OutOfTimeError
+            raise OutOfTime
 
     @property
     def spent(self) -> str | None:
         """What has run out, if anything."""
         if self._most is not None and self.iterations >= self._most:
             return "max_iter"
-        return "max_seconds" if self.is_late else None
+        return spent_time() if self.is_late else None

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from novum.core.runtime import check_cancelled, stream
+from novum.core.runtime import OutOfTime, check_cancelled, stream
 from novum.linear import Proof, Run, Training
 from novum.numerics import Floats, Integers
-from novum.svm.solver.descent import Budget, OutOfTimeError
+from novum.svm.solver.descent import Budget
 from novum.svm.solver.problem import Stopping
 from novum.svm.solver.row_cache import KernelRows
 
@@ -189,7 +189,7 @@ def train_dual(
         is_whole = True
         try:
             _pass(columns, visits, training, order, state, budget)
-        except OutOfTimeError:
+        except OutOfTime:
             is_whole = False
         error = visits.error(state.values)
         state.offer(error)
@@ -208,7 +208,7 @@ def train_dual(
     left = training.max_passes - len(trace) if stopped_by == "separated" else 0
     try:
         return _finished(columns, visits, training, state, tuple(trace), stopped_by, left)
-    except OutOfTimeError:
+    except OutOfTime:
         return _unproved(columns, visits, training, state, tuple(trace))
 
 

@@ -24,13 +24,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from novum.core.runtime import Pacer, time_sliced
+from novum.core.runtime import OutOfTime, Pacer, time_sliced
 from novum.linear import Visits
 from novum.numerics import Floats, Integers, as_argument
 from novum.svm.linear.coordinate import kernel_cells
 from novum.svm.linear.design import Design
 from novum.svm.linear.solution import Budget, LinearSolution, relative
-from novum.svm.solver.descent import OutOfTimeError
 from novum.svm.solver.problem import Stopping
 
 METHOD = "Pegasos"
@@ -105,7 +104,7 @@ def train(
         dual = shares / total if rule.average else machine.shares / machine.steps
         try:
             primal, lower = judged(machine, dual, weight / weight.sum(), rule.penalty)
-        except OutOfTimeError:
+        except OutOfTime:
             # Coefficients of zero are feasible, so that no primal value is below zero.
             primal, lower = float(np.inf), 0.0
         trace.append(relative(primal - lower, primal, lower))

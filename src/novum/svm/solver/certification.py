@@ -17,7 +17,7 @@ from novum.svm.solver.problem import Solution, Stopping
 from novum.svm.solver.vanishing import VANISHING
 
 BYTES_OF_CACHE_UNIT = 2**20
-_REASONS = ("max_seconds", "max_iter", "precision")
+_REASONS = ("deadline", "max_seconds", "max_iter", "precision")
 
 
 def stopping_of(model: Any, watch: Stopwatch, tol: float | None = None) -> Stopping:

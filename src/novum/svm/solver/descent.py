@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 
+from novum.core.runtime import OutOfTime, seconds_left, stops_at_deadline
 from novum.numerics import Floats
 from novum.svm.solver.feasibility import Reduction
 from novum.svm.solver.optimality import (
@@ -26,8 +27,9 @@ from novum.svm.solver.row_cache import KernelRows, rough_product
 _SAMPLE = 64
 
 
-class OutOfTimeError(Exception):
-    """The time of a fit is spent in the middle of a computation, which is given up."""
+def spent_time() -> str:
+    """Whose time it was that is spent."""
+    return "deadline" if stops_at_deadline() else "max_seconds"
 
 
 class Descent:
@@ -74,7 +76,7 @@ class Descent:
                 self.recompute()
             else:
                 self._begin_roughly()
-        except OutOfTimeError:
+        except OutOfTime:
             self.is_known = False
 
     # Products
@@ -203,16 +205,16 @@ class Budget:
 
     @property
     def seconds_left(self) -> float:
-        limit = self.stopping.max_seconds
-        return float(np.inf) if limit is None else self._began + limit - time.perf_counter()
+        limit, left = self.stopping.max_seconds, seconds_left()
+        return left if limit is None else min(left, self._began + limit - time.perf_counter())
 
     def check(self) -> None:
-        """Raise `OutOfTimeError` where no time is left."""
+        """Raise `OutOfTime` where no time is left."""
         if self.seconds_left <= 0:
-            raise OutOfTimeError
+            raise OutOfTime
 
     def spent(self, iterations: int) -> str | None:
         """The name of the limit that is reached."""
         if self.left(iterations) == 0:
             return "max_iter"
-        return "max_seconds" if self.seconds_left <= 0 else None
+        return spent_time() if self.seconds_left <= 0 else None

@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from novum.core.runtime import OutOfTime
 from novum.numerics import Floats
-from novum.svm.solver.descent import Budget, OutOfTimeError
+from novum.svm.solver.descent import Budget
 from novum.svm.solver.feasibility import least_vertex
 from novum.svm.solver.problem import QuadraticProblem, Solution, Stopping
 from novum.svm.solver.row_cache import rough_product
@@ -89,7 +90,7 @@ def sampled_start(
         return None
     try:
         return least_vertex(problem, _predicted(prepared, problem, objects, sample, b, budget))
-    except OutOfTimeError:
+    except OutOfTime:
         return None
 
 

@@ -30,10 +30,11 @@ from typing import Any
 
 import numpy as np
 
+from novum.core.runtime import OutOfTime
 from novum.numerics import Floats, Positions, one_blas_thread
 from novum.svm.solver import small
 from novum.svm.solver.centering import centered, moved_back
-from novum.svm.solver.descent import Budget, Descent, OutOfTimeError, relative
+from novum.svm.solver.descent import Budget, Descent, relative, spent_time
 from novum.svm.solver.feasibility import Reduction, check_problem, feasible_start, reduced
 from novum.svm.solver.hard_margin import (
     direction_of,
@@ -177,7 +178,7 @@ def _solved(
     reason = descend(descent, budget, cache_bytes, done, budget.stopping.violation)
     if reason is not None and descent.is_known:
         # Without time the products stay as they are, and the gap has an allowance for them.
-        with suppress(OutOfTimeError):
+        with suppress(OutOfTime):
             descent.settle(slack=1.0)
     return _solution(descent, reason, prepared, done)
 
@@ -242,7 +243,7 @@ def _nearest_points(
         return decided or len(descent.trace) > PROOF_ROUNDS
 
     # A value near zero is trusted in double precision only.
-    with suppress(OutOfTimeError):
+    with suppress(OutOfTime):
         while descend(descent, budget, cache_bytes, done) is None:
             descent.recompute()
             if done(descent.value(), descent.gap()):
@@ -260,11 +261,11 @@ def descend(
     that can be reached.
     """
     if not descent.is_known:
-        return "max_seconds"
+        return spent_time()
     try:
         return _rounds(descent, budget, cache_bytes, done, violation) if descent.b.size else None
-    except OutOfTimeError:
-        return "max_seconds"
+    except OutOfTime:
+        return spent_time()
 
 
 def _rounds(

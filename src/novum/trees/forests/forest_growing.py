@@ -15,7 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from novum.core.runtime import SILENT, check_memory, effective_jobs, run_tasks, track
+from novum.core.runtime import (
+    SILENT,
+    OutOfTime,
+    check_memory,
+    effective_jobs,
+    is_late,
+    run_tasks,
+    stops_at_deadline,
+    track,
+)
 from novum.core.tables import Kind
 from novum.numerics import Array, Codes, Floats
 from novum.trees.forests.forest_draws import ForestDraws
@@ -195,10 +204,10 @@ class TreeGrower:
         return path.pruned(path.step_of(float(self.member.ccp_alpha)))
 
 
-def grow_forest(model: Any, grower: TreeGrower) -> tuple[Forest, bool]:
+def grow_forest(model: Any, grower: TreeGrower) -> tuple[Forest, str]:
     """The trees that the grower's draws are for, `n_jobs` at once; and whether all were grown.
 
-    Fewer are grown only if a callback asks the fit to stop.
+    Fewer are grown only if a callback asks the fit to stop, or the deadline does.
     """
     first, n_trees = grower.draws.first, grower.draws.stop - grower.draws.first
     lock, stop, jobs = threading.Lock(), threading.Event(), effective_jobs(model.n_jobs)
@@ -207,9 +216,13 @@ def grow_forest(model: Any, grower: TreeGrower) -> tuple[Forest, bool]:
         def run(trees: range) -> Forest | None:
             if stop.is_set():
                 return None
-            grown = grower(trees)
+            try:
+                grown = grower(trees)
+            except OutOfTime:
+                stop.set()
+                return None
             with lock:
-                if progress.advance():
+                if progress.advance() or is_late():
                     stop.set()
             return grown
 
@@ -221,11 +234,15 @@ def grow_forest(model: Any, grower: TreeGrower) -> tuple[Forest, bool]:
         starts = [*range(some), *range(some, n_trees, size), n_trees]
         tasks = [range(first + low, first + high) for low, high in pairwise(starts)]
         grown = run_tasks(run, tasks[:some], model.n_jobs)
+        if grown[0] is None:
+            raise OutOfTime
         _check_room(grown, n_trees)
         grown += run_tasks(run, tasks[some:], model.n_jobs)
     forests = [forest for forest in takewhile(lambda forest: forest is not None, grown) if forest]
     forest = Forest.joined(forests)
-    return forest, forest.n_trees == n_trees
+    if forest.n_trees == n_trees:
+        return forest, ""
+    return forest, "deadline" if stops_at_deadline() else "callback"
 
 
 def needs_general_engine(member: TreeModel, rows: CellRows) -> bool:

@@ -92,7 +92,7 @@ class ForestMembers(ABC):
         member.max_features_ = n_features(self.max_features, tree.schema.n_columns) or (
             tree.schema.n_columns
         )
-        member.certificate_ = certify_forest(Forest.of_tree(tree), True)
+        member.certificate_ = certify_forest(Forest.of_tree(tree), "")
         return member
 
     @property
@@ -187,7 +187,7 @@ class ForestMembers(ABC):
         return summarized(self.schema_.names, name, by_tree)
 
 
-def certify_forest(forest: Forest, whole: bool, seconds: float | None = None) -> Certificate:
+def certify_forest(forest: Forest, ended: str, seconds: float | None = None) -> Certificate:
     """What a greedy fit can say: the impurity that is left in the leaves, a mean over trees."""
     leaves = forest.is_leaf
     left = np.where(leaves, forest.weight * forest.impurity, 0.0)
@@ -197,11 +197,12 @@ def certify_forest(forest: Forest, whole: bool, seconds: float | None = None) ->
     verdict = Verdict.PROVED if pure else Verdict.LOCAL
     return Certificate(
         objective="mean impurity of the leaves",
-        verdict=verdict if whole else Verdict.STOPPED_EARLY,
+        verdict=Verdict.STOPPED_EARLY if ended else verdict,
         value=value,
-        lower_bound=0.0 if pure and whole else None,
+        lower_bound=0.0 if pure and not ended else None,
         iterations=forest.n_trees,
-        details={"leaves": int(leaves.sum()), "trees": forest.n_trees},
+        details={"leaves": int(leaves.sum()), "trees": forest.n_trees}
+        | ({"stopped_by": ended} if ended else {}),
         seconds=seconds,
     )
 

@@ -141,8 +141,8 @@ class ForestModel(
             kept = _kept_rows(sample_weight)
             if made < self.n_estimators:
                 self._store_target(weighted)
-                whole = self._grow(rows, weighted, kept, made)
-                self.certificate_ = certify_forest(self.forest_, whole, watch.seconds)
+                ended = self._grow(rows, weighted, kept, made)
+                self.certificate_ = certify_forest(self.forest_, ended, watch.seconds)
                 warn_if_stopped(self.certificate_, type(self).__name__)
                 for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
                     self.__dict__.pop(name, None)
@@ -182,8 +182,8 @@ class ForestModel(
                 "have others. Set warm_start=False."
             )
 
-    def _grow(self, rows: CellRows, weighted: CellRows, kept: Integers | None, made: int) -> bool:
-        """Grows the trees that are lacking; says whether all of them were."""
+    def _grow(self, rows: CellRows, weighted: CellRows, kept: Integers | None, made: int) -> str:
+        """Grows the trees that are lacking; says what ended it before all of them were."""
         self.schema_ = rows.schema
         filled = self._replaced(weighted)
         member = self._member()
@@ -194,11 +194,11 @@ class ForestModel(
         draws = self._draws(rows, weighted.weight, kept, made, checksum(asked, rows.targets))
         balanced = getattr(self, "class_weight", None) == "balanced_subsample" and self.bootstrap
         grower = TreeGrower(member, filled, draws, table, scale, balanced=balanced)
-        forest, whole = grow_forest(self, grower)
+        forest, ended = grow_forest(self, grower)
         earlier = ([self.forest_], self.draws_) if made else ([], ())
         self.forest_ = Forest.joined([*earlier[0], forest])
         self.draws_ = (*earlier[1], replace(draws, stop=made + forest.n_trees))
-        return whole
+        return ended
 
     def _coded(
         self, member: TreeModel, rows: CellRows, made: int

@@ -272,7 +272,7 @@ class ForestStreams(LevelGrowth):
             model.draws_ = (draws,)
             for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
                 model.__dict__.pop(name, None)
-            certificate = certify_forest(model.forest_, True, watch.seconds)
+            certificate = certify_forest(model.forest_, "", watch.seconds)
             details = {**certificate.details, "passes": grown.n_passes + 1}
             model.certificate_ = replace(certificate, details=details)
 
