@@ -23,8 +23,8 @@ define install
 	@touch $@
 endef
 
-.PHONY: run test test-all test-browser test-guides fuzz peer-tests lint types layers tests doctests setup
-.PHONY: format lock bench bench-cold clean docs test-docs
+.PHONY: run test test-one quick test-all test-browser test-guides fuzz peer-tests lint types layers tests
+.PHONY: doctests setup format lock bench bench-cold clean docs test-docs weight
 
 # Three repeats of the folds: the usual plan of one alone does not prove the saving on this table.
 run: $(READY)  ## the main job on a bundled table
@@ -34,6 +34,20 @@ run: $(READY)  ## the main job on a bundled table
 test: $(CHECKS)  ## every check that guards a change
 	$(MAKE) lint layers tests
 	$(MAKE) -j 2 types doctests
+
+# A package's own checks: P="linear svm".
+test-one: $(CHECKS)  ## tests, types and lint of one package or several: P=linear
+	$(BIN)/ruff check $(foreach p,$(P),src/novum/$(p) tests/$(p))
+	$(BIN)/mypy $(foreach p,$(P),-p novum.$(p))
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not slow and not browser" $(foreach p,$(P),tests/$(p))
+
+quick: $(CHECKS)  ## the same for the packages that differ from the last commit
+	@changed=$$(git status --porcelain src/novum tests | sed -En 's#^.. (src/novum|tests)/([a-z_]+)/.*#\2#p' | sort -u); \
+	  own=""; for p in $$changed; do test -d src/novum/$$p && own="$$own $$p"; done; \
+	  if test -n "$$own"; then $(MAKE) test-one P="$$own"; else echo "no package differs from the last commit"; fi
+
+weight:  ## lines of code, files, functions and lines of tests, beside the last record
+	@$(PYTHON) docs/weight.py $(ARGS)
 
 test-browser: $(CHECKS)  ## the report in a real browser, which is installed first
 	@command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q chromium; }

@@ -34,7 +34,7 @@ extensions = [
     "shell_output",
     "scope_rows",
 ]
-exclude_patterns = ["_build", "gallery", "course", "_extensions", "reference/uses"]
+exclude_patterns = ["weight.md", "_build", "gallery", "course", "_extensions", "reference/uses"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 default_role = "code"
 # Names of signatures are Python's types, shown but not linked.
