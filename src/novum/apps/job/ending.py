@@ -77,7 +77,7 @@ from novum.apps.job.trials import LearningRows, Trials, built
 from novum.apps.job.unlabelled import UnlabelledUse, considered, learner_of_both
 from novum.core import save
 from novum.core.files import replacing
-from novum.core.runtime import OutOfTime
+from novum.core.runtime import OutOfTime, check_cancelled
 
 LEARNED, SEEN = "learned_rows.json", "seen_rows.bin"
 # Rows that a last fit has at least, whatever the budget.
@@ -190,7 +190,10 @@ def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]
         name = ending.choice.family
         try:
             with ending.clock.within(END_OF_FITS):
-                return _fit_once(name, ending)
+                fit = _fit_once(name, ending)
+                # A model that the deadline has cut is not the one that was judged on the folds.
+                check_cancelled()
+                return fit
         except OutOfTime:
             reason = f"The last fit of {title_of(name, task.kind)} did not fit the budget."
             choice = ending.choice.cheapest(reason)
