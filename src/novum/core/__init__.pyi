@@ -30,9 +30,15 @@ from novum.core.learners.cross_fitting import (
 from novum.core.learners.multiclass import fit_all_pairs, fit_one_vs_rest
 from novum.core.learners.multiclass_members import ConstantTargetWarning
 from novum.core.learners.pipeline import Pipeline
-from novum.core.runtime.interrupts import announce_long_call, time_sliced
+from novum.core.runtime.interrupts import (
+    OutOfTime,
+    announce_long_call,
+    check_cancelled,
+    deadline,
+    time_sliced,
+)
 from novum.core.runtime.memory import available_bytes, check_memory, memory_limit
-from novum.core.runtime.parallel import check_cancelled, effective_jobs, run_tasks
+from novum.core.runtime.parallel import effective_jobs, run_tasks
 from novum.core.runtime.progress import CallbackSupport, track
 from novum.core.runtime.randomness import seed, seed_sequence, stream, streams
 from novum.core.sums.engine import sum_blocks, sum_chunks, total
@@ -71,6 +77,7 @@ __all__ = [
     "NotAdditiveError",
     "ObjectiveFallError",
     "OrderedClassifier",
+    "OutOfTime",
     "Pipeline",
     "RetargetedClassifier",
     "Sample",
@@ -97,6 +104,7 @@ __all__ = [
     "check_numbers",
     "check_sample",
     "cross_fit_predictions",
+    "deadline",
     "describe",
     "effective_jobs",
     "exact_cross_val_predict",

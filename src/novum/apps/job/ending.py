@@ -191,8 +191,7 @@ def _judged_fit(ending: Ending) -> tuple[Any, LearningRows, dict[str, int], int]
         try:
             with ending.clock.within(END_OF_FITS):
                 fit = _fit_once(name, ending)
-                # A model that the deadline has cut is not the one that was judged on the folds.
-                check_cancelled()
+                check_cancelled()  # A model that the deadline has cut was not judged.
                 return fit
         except OutOfTime:
             reason = f"The last fit of {title_of(name, task.kind)} did not fit the budget."
@@ -482,12 +481,8 @@ def _write_predictions(judged: Any, used: Any, aside: Rows | None, ending: Endin
     task, folder, attempts = ending.task, ending.folder, ending.attempts
     classes = None if task.classes is None else [str(c) for c in task.classes]
     folds = out_of_fold(ending.choice.family, ending.trials, ending.rows, task)
-    answers = attempts(
-        PREDICTIONS,
-        lambda: list(all_answers(judged, used, aside, ending.parts, task, folds)),
-        lambda _: None,
-        is_recorded=False,
-    )
+    answered = partial(all_answers, judged, used, aside, ending.parts, task, folds)
+    answers = attempts(PREDICTIONS, lambda: list(answered()), lambda _: None, is_recorded=False)
     if answers is None:
         return
     # A set of labels has an answer for each of them, and no interval around it.
