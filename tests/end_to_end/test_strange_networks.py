@@ -111,7 +111,7 @@ def huge(file: Parts) -> None:
         (no_variables, "variables of a model's record are no tuple of StateAxis"),
         (other_record, "is made from its record"),
         (same_names, "one table for each variable of its own name"),
-        (no_names, "name that is text"),
+        (no_names, "sets name to a value of another type: int"),
         (same_states, "state twice"),
         (huge, "the limit is"),
     ],
@@ -147,7 +147,7 @@ def test_hostile_compact_nodes_are_refused() -> None:
         (noisy, strength, "strengths and leak are probabilities"),
         (function, code, "number its 2 states from 0"),
         (function, shape, "have shape"),
-        (function, real, "whole numbers"),
+        (function, real, "sets codes to a value of another type"),
         (network, renamed, "The compact node 'fever' has another scope"),
     ):
         with pytest.raises(ModelFileError, match=words):

@@ -96,3 +96,39 @@ def test_a_fall_without_end_is_a_fall(step: int) -> None:
     kept = fit_sums(Cliff(), total, on_fall="record", stop=StopRule(max_iter=5))
     assert kept.certificate.details["largest_fall"] == math.inf
     assert (kept.params, kept.value) == (step - 1, -5.0 / step)
+
+
+@pytest.mark.parametrize(("tol", "reason"), [(1e-17, "tol"), (0.0, "max_iter")])
+def test_a_gain_of_one_rounding_is_none(tol: float, reason: str) -> None:
+    class Rocking(SumProblem[int, Floats]):
+        """Rises, and then goes to and fro between two numbers that are neighbors."""
+
+        objective_name, direction = "likelihood", "maximize"
+
+        def start(self, rng: np.random.Generator) -> int:
+            del rng
+            return 0
+
+        def step(self, params: int, chunk: Floats) -> Floats:
+            del params
+            return chunk
+
+        def objective(self, params: int, statistics: Floats) -> float:
+            del statistics
+            return 0.5 if params < 3 else 1.0 - 1.1e-16 * (params % 2)
+
+        def scale(self, params: int, statistics: Floats) -> float:
+            del params, statistics
+            return 1.0
+
+        def update(self, params: int, statistics: Floats) -> int:
+            del statistics
+            return params + 1
+
+    class Rising(Rocking):
+        def objective(self, params: int, statistics: Floats) -> float:
+            return min(params, 3) / 3 if params < 3 else super().objective(params, statistics)
+
+    fit = fit_sums(Rising(), in_memory(np.ones(2)), stop=StopRule(tol=tol, max_iter=50))
+    assert fit.certificate.details["stopped_by"] == reason
+    assert fit.value == 1.0

@@ -194,7 +194,7 @@ class StateDecoder:
         for name, value in fields.items():
             if not is_as_declared(cls, name, value):
                 raise _fault(
-                    path, f"sets {name} to a {type(value).__name__}, which is another type"
+                    path, f"sets {name} to a value of another type: {type(value).__name__}"
                 )
         return _built(path, getattr(cls, "_from_saved", cls), **fields)
 
@@ -241,7 +241,7 @@ class StateDecoder:
                 type(model), name, value
             ):
                 raise _fault(
-                    path, f"sets {name} to a {type(value).__name__}, which is another type"
+                    path, f"sets {name} to a value of another type: {type(value).__name__}"
                 )
         return state
 

@@ -37,6 +37,7 @@ from novum.core.runtime import (
     stream,
 )
 from novum.core.sums.sum_problem import Acceleration, ObjectiveFallError, P, S, StopRule, SumProblem
+from novum.numerics import EPSILON
 
 # Objectives are sums over the rows; two ways to compute one agree to about this share of its size.
 ROUNDING = 1e-10
@@ -351,7 +352,9 @@ class _Run(Generic[P, S]):
         """Whether every tolerance that was given is met by the step from `old` to `new`."""
         rule, met = self.rule, []
         if rule.tol is not None:
-            met.append(abs(self._gain(old, new)) <= rule.tol * new.scale)
+            # A gain of one rounding is none: a tolerance below it might never be met.
+            least = max(rule.tol, EPSILON) if rule.tol > 0 else 0.0
+            met.append(abs(self._gain(old, new)) <= least * new.scale)
         if rule.residual_tol is not None:
             met.append(self._is_stationary(new))
         if rule.parameter_tol is not None:
