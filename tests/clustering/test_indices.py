@@ -118,6 +118,8 @@ def test_infinite_distances_make_silhouettes_of_one_and_less() -> None:
         ),
         (lambda _: clustering.adjusted_rand_score([0, 1, 1], [0, np.nan, 1]), "NaN"),
         (lambda _: clustering.rand_score([0, None, 1], [0, 1, 1]), "Row 1 has no label"),
+        (lambda X: clustering.davies_bouldin_score(X[:3], [0, None, 1]), "Row 1 has no label"),
+        (lambda X: clustering.calinski_harabasz_score(X[:3], [0, 1, None]), "Row 2 has no label"),
         (lambda _: clustering.adjusted_rand_score(["u", "v"], [None, "u"]), "Row 0 has no label"),
         (lambda _: clustering.v_measure_score([2, 1, None], [0, 1, 1]), "Row 2 has no label"),
         (

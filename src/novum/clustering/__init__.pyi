@@ -1,5 +1,3 @@
-from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score
-
 from novum.clustering.agglomerative import AgglomerativeClustering
 
 # What other packages use.
@@ -24,7 +22,12 @@ from novum.clustering.k_means import KMeans
 from novum.clustering.k_medians import KMedians
 from novum.clustering.k_medoids import KMedoids
 from novum.clustering.merging import cut_tree, linkage
-from novum.clustering.separation import silhouette_samples, silhouette_score
+from novum.clustering.separation import (
+    calinski_harabasz_score,
+    davies_bouldin_score,
+    silhouette_samples,
+    silhouette_score,
+)
 from novum.clustering.starts import KeptRows as KeptRows
 from novum.clustering.starts import Starts as Starts
 from novum.clustering.stepwise import StepwiseOptimal

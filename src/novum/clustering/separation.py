@@ -1,4 +1,4 @@
-"""How clearly groups are apart, by any distance: silhouettes.
+"""How clearly groups are apart: silhouettes by any distance, and scikit-learn's two indices.
 
     s_i = (b_i - a_i) / max(a_i, b_i)
 
@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import metrics
 
 from novum.clustering.agreement import refuse_missing_labels
 from novum.clustering.comparing import are_vectors, prepared_rows
 from novum.clustering.merging import reader_of
 from novum.core.errors import InputError
 from novum.core.runtime import check_cancelled, stream, time_sliced
-from novum.core.tables import check_sample
+from novum.core.tables import check_sample, plain_target
 from novum.distances import DistanceRows, Precomputed
 from novum.numerics import Array, Floats, Integers
 
@@ -159,3 +160,27 @@ def _codes(labels: Any, n: int) -> Integers:
             f"here {n - 1}: one group, or groups of one row, are not apart."
         )
     return np.asarray(codes, np.int64)
+
+
+def calinski_harabasz_score(X: Any, labels: Any) -> float:
+    """The variance between groups over that within, each by its degrees of freedom.
+
+    Examples
+    --------
+    >>> calinski_harabasz_score([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
+    162.0
+    """
+    refuse_missing_labels(plain_target(labels))
+    return float(metrics.calinski_harabasz_score(X, labels))
+
+
+def davies_bouldin_score(X: Any, labels: Any) -> float:
+    """The mean over groups of their likeness to the most similar other group; lower is better.
+
+    Examples
+    --------
+    >>> davies_bouldin_score([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]).__round__(6)
+    0.111111
+    """
+    refuse_missing_labels(plain_target(labels))
+    return float(metrics.davies_bouldin_score(X, labels))
