@@ -159,8 +159,8 @@ def wide(columns: dict[str, Any]) -> dict[str, Any]:
 def test_five_thousand_columns(tmp_path: Path) -> None:
     record = run_on(tmp_path, wide(numbered(40)), models=("linear",), folds=2)
     assert len(record.data.features) == 4999
-    # Of some columns: nothing hangs on any where the same answer is given for every row.
-    assert {value.value for _, value in record.chosen.importances} == {0.0}
+    # Nothing hangs on any column where the same answer is given for every row.
+    assert not record.chosen.importances
     assert [row.family for row in record.leaderboard] == ["constant"]
     (found,) = [text for text in record.not_done if text.startswith("Ridge regression")]
     assert "columns, more than its 3000" in found
