@@ -70,25 +70,29 @@ def test_a_problem_without_its_four_methods_cannot_be_made() -> None:
         Unfinished()  # type: ignore[abstract]
 
 
+class Counted(SumProblem[int, Floats]):
+    """Parameters are the number of the step; the statistics are the rows."""
+
+    objective_name, direction = "likelihood", "maximize"
+
+    def start(self, rng: np.random.Generator) -> int:
+        del rng
+        return 0
+
+    def step(self, params: int, chunk: Floats) -> Floats:
+        del params
+        return chunk
+
+    def update(self, params: int, statistics: Floats) -> int:
+        del statistics
+        return params + 1
+
+
 @pytest.mark.parametrize("step", [1, 3])
 def test_a_fall_without_end_is_a_fall(step: int) -> None:
-    class Cliff(SumProblem[int, Floats]):
-        objective_name, direction = "likelihood", "maximize"
-
-        def start(self, rng: np.random.Generator) -> int:
-            del rng
-            return 0
-
-        def step(self, params: int, chunk: Floats) -> Floats:
-            del params
-            return chunk
-
+    class Cliff(Counted):
         def objective(self, params: int, statistics: Floats) -> float:
             return -math.inf if params >= step else -float(statistics.sum()) / (1 + params)
-
-        def update(self, params: int, statistics: Floats) -> int:
-            del statistics
-            return params + 1
 
     total = in_memory(np.array([2.0, 3.0]))
     with pytest.raises(ObjectiveFallError, match="worse by inf"):
@@ -100,18 +104,8 @@ def test_a_fall_without_end_is_a_fall(step: int) -> None:
 
 @pytest.mark.parametrize(("tol", "reason"), [(1e-17, "tol"), (0.0, "max_iter")])
 def test_a_gain_of_one_rounding_is_none(tol: float, reason: str) -> None:
-    class Rocking(SumProblem[int, Floats]):
+    class Rocking(Counted):
         """Rises, and then goes to and fro between two numbers that are neighbors."""
-
-        objective_name, direction = "likelihood", "maximize"
-
-        def start(self, rng: np.random.Generator) -> int:
-            del rng
-            return 0
-
-        def step(self, params: int, chunk: Floats) -> Floats:
-            del params
-            return chunk
 
         def objective(self, params: int, statistics: Floats) -> float:
             del statistics
@@ -120,10 +114,6 @@ def test_a_gain_of_one_rounding_is_none(tol: float, reason: str) -> None:
         def scale(self, params: int, statistics: Floats) -> float:
             del params, statistics
             return 1.0
-
-        def update(self, params: int, statistics: Floats) -> int:
-            del statistics
-            return params + 1
 
     fit = fit_sums(Rocking(), in_memory(np.ones(2)), stop=StopRule(tol=tol, max_iter=50))
     assert fit.certificate.details["stopped_by"] == reason
